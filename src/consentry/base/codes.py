@@ -1,0 +1,198 @@
+"""Every stable code and exit status of the product, in one table.
+
+A code is a promise to scripts and to people searching for it: once released it keeps its meaning.
+Adding one means adding a row here; `docs/reference/codes.md` is generated from this table, and
+`make check` fails when the two differ. Codes that belong to a document's own wire format
+(`capability-unknown-id` and its kin) live with that document, not here.
+"""
+
+from enum import IntEnum, StrEnum
+from typing import Self
+
+
+class ExitStatus(IntEnum):
+    """What the process tells its caller. `run`-like commands otherwise pass the program's own."""
+
+    DONE = 0
+    FOUND = 1
+    USAGE = 2
+    BAD_DOCUMENT = 3
+    PLUGIN_REJECTED = 4
+    LEDGER = 5
+    PARKED = 75
+    TIME_LIMIT = 124
+    FAILED = 125
+    DENIED = 126
+    NOT_FOUND = 127
+    KILLED_BY_LIMIT = 137
+
+    @property
+    def meaning(self) -> str:
+        """One line for the reference and for `consentry explain`."""
+        return _STATUS_MEANING[self]
+
+
+_STATUS_MEANING = {
+    ExitStatus.DONE: "done; guard: PASS",
+    ExitStatus.FOUND: "guard: BLOCKED; sign-off: NO-GO; a check found something",
+    ExitStatus.USAGE: "wrong usage; guard: UNKNOWN; agent hook: blocked",
+    ExitStatus.BAD_DOCUMENT: "bad document (file, line and code are printed)",
+    ExitStatus.PLUGIN_REJECTED: "a plugin failed its integrity check",
+    ExitStatus.LEDGER: "the ledger cannot be written or does not verify",
+    ExitStatus.PARKED: "parked, waiting for an answer",
+    ExitStatus.TIME_LIMIT: "the time limit was reached",
+    ExitStatus.FAILED: "Consentry itself failed",
+    ExitStatus.DENIED: (
+        "denied: consent, policy or escalation said no, no engine enforces the profile, "
+        "a commit was refused or in conflict, or the program is not executable"
+    ),
+    ExitStatus.NOT_FOUND: "the program was not found",
+    ExitStatus.KILLED_BY_LIMIT: "killed by a resource limit",
+}
+
+
+class Code(StrEnum):
+    """One row per error a person or a script can meet: code, exit status, meaning, what to do."""
+
+    status: ExitStatus
+    meaning: str
+    remedy: str
+
+    def __new__(cls, code: str, status: ExitStatus, meaning: str, remedy: str) -> Self:
+        """A member is its own wire string; the rest of the row hangs on it."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.status = status
+        member.meaning = meaning
+        member.remedy = remedy
+        return member
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    INTERNAL_FAULT = (
+        "internal-fault",
+        ExitStatus.FAILED,
+        "Consentry met a state its authors did not foresee, and stopped",
+        "run the same command with --verbose and report what it prints",
+    )
+    USAGE = (
+        "usage",
+        ExitStatus.USAGE,
+        "the command line was not understood",
+        "read the page that --help prints for this command",
+    )
+    UNKNOWN_WORD = (
+        "unknown-word",
+        ExitStatus.USAGE,
+        "`consentry explain` was asked about a word the product does not use",
+        "run `consentry explain` without a word to list them",
+    )
+    UNIT_SIZE = (
+        "unit-size",
+        ExitStatus.BAD_DOCUMENT,
+        "a size is not a whole number with K, M, G, KB, MB or GB behind it",
+        "write a size such as 512MB; K, M and G are powers of 1024",
+    )
+    UNIT_DURATION = (
+        "unit-duration",
+        ExitStatus.BAD_DOCUMENT,
+        "a duration is not a number with a unit of time behind it",
+        "write a duration such as 60s, 30d, 1hour or 1day",
+    )
+    CANONICAL_JSON = (
+        "canonical-json",
+        ExitStatus.BAD_DOCUMENT,
+        "a value has no canonical JSON form (RFC 8785)",
+        "use strings of valid Unicode, numbers that a double can hold, and string keys",
+    )
+    IDENTIFIER = (
+        "identifier",
+        ExitStatus.BAD_DOCUMENT,
+        "an id does not have the form prefix-uuid",
+        "copy the id as Consentry printed it",
+    )
+    TIMESTAMP = (
+        "timestamp",
+        ExitStatus.BAD_DOCUMENT,
+        "a time is not ISO-8601 in UTC with a final Z",
+        "write a time such as 2026-01-31T09:30:00.000Z",
+    )
+    PATH_ESCAPE = (
+        "path-escape",
+        ExitStatus.DENIED,
+        "a path leads out of the folder it must stay in, or cannot be resolved there",
+        "name a path inside that folder, without links that leave it",
+    )
+    FILESYSTEM_RACE = (
+        "filesystem-race",
+        ExitStatus.DENIED,
+        "a path changed into a link between its check and its use",
+        "find out what is changing the folder while Consentry works in it, then try again",
+    )
+    SURFACE_FIELD = (
+        "surface-field",
+        ExitStatus.BAD_DOCUMENT,
+        "a surface has a missing, unknown or ill-typed field, or fields that contradict each other",
+        "compare it with the surface page of the reference",
+    )
+    SURFACE_PATTERN = (
+        "surface-pattern",
+        ExitStatus.BAD_DOCUMENT,
+        "a path, command or name pattern cannot be read",
+        "use *, ? and ** as wildcards and \\*, \\? or \\\\ for those characters themselves",
+    )
+    SURFACE_PATTERN_LEAVES = (
+        "surface-pattern-leaves",
+        ExitStatus.BAD_DOCUMENT,
+        "a pattern climbs with `..` out of the folder it is relative to",
+        "name the path inside the workspace, or grant the absolute path",
+    )
+    SURFACE_TOO_COMPLEX = (
+        "surface-too-complex",
+        ExitStatus.BAD_DOCUMENT,
+        "the patterns are too entangled to decide which paths they match; nothing is granted",
+        "use fewer wildcards in one name, or list the folders instead",
+    )
+    SURFACE_HOST = (
+        "surface-host",
+        ExitStatus.BAD_DOCUMENT,
+        "a network target is not a host, *.host, address or CIDR with an optional port",
+        "write example.com:443, *.example.com, 192.0.2.7, 192.0.2.0/24 or [2001:db8::1]:443",
+    )
+    PROTECTED_ROOT = (
+        "protected-root",
+        ExitStatus.DENIED,
+        "the path lies in a place that is never granted",
+        "`consentry explain PATH` names the rule; copy what the tool needs into the workspace",
+    )
+    PERMISSION_SET = (
+        "permission-set",
+        ExitStatus.USAGE,
+        "there is no permission set of that name",
+        "`consentry explain` lists the six sets",
+    )
+    PERMISSION_STEP = (
+        "permission-step",
+        ExitStatus.DENIED,
+        "there is no legal step between these two permission sets",
+        "`consentry explain SET` lists the steps that are legal from a set",
+    )
+    WORKSPACE_REFUSED = (
+        "workspace-refused",
+        ExitStatus.USAGE,
+        "the file system root or a home folder would have become the workspace unasked",
+        "change into a project folder, or name the folder with --workspace",
+    )
+    WORKSPACE_MISSING = (
+        "workspace-missing",
+        ExitStatus.USAGE,
+        "the workspace is not a folder that can be entered",
+        "name an existing folder with --workspace",
+    )
+    STATE_REFUSED = (
+        "state-refused",
+        ExitStatus.DENIED,
+        "the state directory would lie where confined code may reach it",
+        "set CONSENTRY_STATE to a folder outside every workspace",
+    )

@@ -1,0 +1,100 @@
+"""One tree of exceptions; every leaf carries a stable code, a help line and an exit status.
+
+    ConsentryError
+    ├── BadInput          a document, pattern, size or id that cannot be read
+    ├── Refused           understood, and the answer is no
+    │   ├── PathEscape        a path leaves its jail
+    │   └── FilesystemRace    a path changed between check and use
+    └── UsageProblem      the command line, the environment or the place it was started in
+
+Messages are lower case, without a final period, with the caller's input in backticks. That input
+is hostile: it is kept as it came and escaped by `base.safetext` when it is shown, never here.
+"""
+
+from dataclasses import dataclass
+
+from consentry.base.codes import Code, ExitStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The place in the caller's material that an error is about; every part may be unknown."""
+
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    field: str | None = None
+
+    def __str__(self) -> str:
+        place = self.file or ""
+        if self.line is not None:
+            place += f":{self.line}"
+            if self.column is not None:
+                place += f":{self.column}"
+        if self.field is not None:
+            place += f" `{self.field}`" if place else f"`{self.field}`"
+        return place
+
+    def within(self, field: str) -> "Where":
+        """The same place, with `field` put in front of what was named so far."""
+        inner = self.field
+        joined = field if inner is None else field + (inner if inner[:1] == "[" else f".{inner}")
+        return Where(self.file, self.line, self.column, joined)
+
+
+class ConsentryError(Exception):
+    """Everything Consentry raises on purpose."""
+
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        *,
+        where: Where | None = None,
+        help_line: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.where = where
+        self.help_line = code.remedy if help_line is None else help_line
+
+    @property
+    def exit_status(self) -> ExitStatus:
+        """The status a command that stops on this error exits with."""
+        return self.code.status
+
+    def at(self, where: Where) -> "ConsentryError":
+        """The same error, placed; callers that know the file or field add it on the way up."""
+        self.where = where
+        return self
+
+    def __str__(self) -> str:
+        place = str(self.where) if self.where is not None else ""
+        return f"{place}: {self.message}" if place else self.message
+
+
+class BadInput(ConsentryError):
+    """A document, pattern, size or id that cannot be read."""
+
+
+class Refused(ConsentryError):
+    """Understood, and the answer is no."""
+
+
+class PathEscape(Refused):
+    """A path that leaves its jail, or cannot be resolved inside it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Code.PATH_ESCAPE, message)
+
+
+class FilesystemRace(Refused):
+    """A path that passed its check and was something else when it was used."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Code.FILESYSTEM_RACE, message)
+
+
+class UsageProblem(ConsentryError):
+    """The command line, the environment or the place the command was started in."""

@@ -1,0 +1,1 @@
+"""MCP and agent hooks: the same decisions, for other programs."""

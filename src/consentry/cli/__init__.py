@@ -1,0 +1,1 @@
+"""The command: one lazily imported file per command, over `service`."""

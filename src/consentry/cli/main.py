@@ -1,0 +1,5 @@
+"""The `consentry` command."""
+
+
+def main() -> None:
+    """Entry point."""

@@ -1,0 +1,1 @@
+"""The web inbox: the same approval requests, on a page."""
