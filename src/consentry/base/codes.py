@@ -24,7 +24,9 @@ class ExitStatus(IntEnum):
     FAILED = 125
     DENIED = 126
     NOT_FOUND = 127
+    INTERRUPTED = 130
     KILLED_BY_LIMIT = 137
+    READER_GONE = 141
 
     @property
     def meaning(self) -> str:
@@ -47,7 +49,9 @@ _STATUS_MEANING = {
         "a commit was refused or in conflict, or the program is not executable"
     ),
     ExitStatus.NOT_FOUND: "the program was not found",
+    ExitStatus.INTERRUPTED: "interrupted with Ctrl-C (128 + SIGINT)",
     ExitStatus.KILLED_BY_LIMIT: "killed by a resource limit",
+    ExitStatus.READER_GONE: "the reader of the output went away (128 + SIGPIPE)",
 }
 
 
@@ -81,6 +85,18 @@ class Code(StrEnum):
         ExitStatus.USAGE,
         "the command line was not understood",
         "read the page that --help prints for this command",
+    )
+    INTERRUPTED = (
+        "interrupted",
+        ExitStatus.INTERRUPTED,
+        "the command was interrupted before it was done",
+        "run it again; what it had not finished was not done",
+    )
+    OUTPUT_FAILED = (
+        "output-failed",
+        ExitStatus.FAILED,
+        "the answer could not be written to standard output",
+        "check that standard output is open and that there is space left where it goes",
     )
     UNKNOWN_WORD = (
         "unknown-word",
@@ -190,9 +206,45 @@ class Code(StrEnum):
         "the workspace is not a folder that can be entered",
         "name an existing folder with --workspace",
     )
+    WORKSPACE_OWNER = (
+        "workspace-owner",
+        ExitStatus.USAGE,
+        "the workspace was found through a folder or marker that belongs to somebody else",
+        "name the folder with --workspace if it is the one you mean",
+    )
+    CONFIG_MISSING = (
+        "config-missing",
+        ExitStatus.USAGE,
+        "the configuration named with --config is not a folder that can be entered",
+        "name an existing folder with --config, or leave the option out",
+    )
+    CONFIG_FILE = (
+        "config-file",
+        ExitStatus.BAD_DOCUMENT,
+        "a configuration file is not a plain file that can be read",
+        "replace it with a plain file that you may read, or remove it",
+    )
+    SETTING_VALUE = (
+        "setting-value",
+        ExitStatus.USAGE,
+        "a setting has a value that cannot be used",
+        "`consentry explain SETTING` says what it takes",
+    )
     STATE_REFUSED = (
         "state-refused",
         ExitStatus.DENIED,
         "the state directory would lie where confined code may reach it",
         "set CONSENTRY_STATE to a folder outside every workspace",
+    )
+    STATE_UNSAFE = (
+        "state-unsafe",
+        ExitStatus.DENIED,
+        "somebody else may read, change or replace the state directory",
+        "make it a plain folder of your own with mode 0700, below folders only you or root may change",
+    )
+    STATE_UNUSABLE = (
+        "state-unusable",
+        ExitStatus.LEDGER,
+        "the state directory cannot be made or written",
+        "make it writable for you, or set CONSENTRY_STATE to another folder",
     )

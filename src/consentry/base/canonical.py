@@ -1,0 +1,49 @@
+"""The one canonical JSON of the product (RFC 8785), and the digests made from it.
+
+Same value, same bytes, on every machine: sorted keys, no white space, numbers as ECMAScript prints
+them. Digests are written `sha256:<hex>`. A digest says that bytes are the same as before; it is
+not a signature, for anyone can compute one.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import NewType, TypeAlias
+
+import rfc8785
+
+from consentry.base.codes import Code
+from consentry.base.errors import BadInput
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+Digest = NewType("Digest", str)
+
+
+def canonical_json(value: Json) -> bytes:
+    """The canonical bytes of `value`; raises where RFC 8785 has no answer (NaN, lone surrogates)."""
+    try:
+        return rfc8785.dumps(_plain(value))
+    except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError) as problem:
+        raise BadInput(
+            Code.CANONICAL_JSON, f"no canonical JSON for this value: {problem}"
+        ) from None
+
+
+def digest_bytes(content: bytes) -> Digest:
+    """`sha256:<hex>` of the bytes as they are."""
+    return Digest(f"sha256:{hashlib.sha256(content).hexdigest()}")
+
+
+def digest_json(value: Json) -> Digest:
+    """`sha256:<hex>` of the canonical JSON of `value`."""
+    return digest_bytes(canonical_json(value))
+
+
+def _plain(value: object) -> Json:
+    """Views of mappings and sequences become the dicts and lists that the encoder knows."""
+    if isinstance(value, str | int | float) or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview):
+        return [_plain(item) for item in value]
+    raise rfc8785.CanonicalizationError(f"{type(value).__name__} has no JSON form")

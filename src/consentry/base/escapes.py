@@ -1,0 +1,173 @@
+r"""Cuts untrusted text into pieces: shown as it came, or as an escape. The heart of `safetext`.
+
+The pieces, joined, are the rendering; what each of them took from the input adds up to the input.
+Nothing here knows about limits, frames or pages, and nothing outside `safetext` needs this module.
+
+An escape is `\u{hex}` or `\x{hex}`, with `*count` behind the digits when it stands for several of the
+same. Reading backwards is always possible: a `u{` or `x{` with an odd number of backslashes before it
+opens an escape, and the other backslashes of that run stand for half as many; an even number is
+typed text, again for half as many; backslashes anywhere else stand for themselves.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from consentry.base.invisible import (
+    FindingKind,
+    is_mark,
+    is_right_to_left,
+    is_shown,
+    kind_of_hidden,
+    may_carry,
+)
+
+WIDEST_GAP = 16
+"""So many spaces in a row are layout; more are padding."""
+MOST_LINE_FEEDS = 3
+"""So many line feeds in a row are layout; more are padding."""
+MOST_MARKS = 4
+"""So many marks on one letter are writing (Hebrew and Tibetan need them); more are a stack."""
+
+_WORDS = re.compile(r"[!-\[\]-~]+(?: [!-\[\]-~]+)*")
+_RUN = re.compile(r"(.)\1*", re.DOTALL)
+
+
+class Piece(NamedTuple):
+    """A stretch of the input, as it is shown. Plain words may be split further, nothing else."""
+
+    shown: str
+    taken: int
+    kind: FindingKind | None = None
+
+    def is_verbatim(self) -> bool:
+        """Whether the input stands in the output as it came."""
+        return self.kind in {None, FindingKind.RIGHT_TO_LEFT} and len(self.shown) == self.taken
+
+    def atoms(self, *, backwards: bool = False) -> "Iterator[Piece]":
+        """The smallest parts that may be separated by a line break or an omission."""
+        if self.is_verbatim() and self.shown.isascii():
+            return (Piece(char, 1) for char in (reversed(self.shown) if backwards else self.shown))
+        return iter((self,))
+
+
+def cut(text: str, *, widest_gap: int = WIDEST_GAP, keep_lines: bool = False) -> list[Piece]:
+    """The pieces of `text`; with `keep_lines`, single line feeds stay what they are."""
+    return _Scanner(text, widest_gap=widest_gap, keep_lines=keep_lines).pieces()
+
+
+def joined(pieces: Iterable[Piece]) -> str:
+    """What a reader sees."""
+    return "".join(piece.shown for piece in pieces)
+
+
+def left_out(count: int) -> str:
+    """What stands where `count` characters are missing."""
+    return f"\\u{{{count} left out}}"
+
+
+class _Scanner:
+    """Cuts a text into what is shown as it came and what is shown as an escape."""
+
+    def __init__(self, text: str, *, widest_gap: int, keep_lines: bool) -> None:
+        self._text = text
+        self._widest_gap = widest_gap
+        self._keep_lines = keep_lines
+        self._at = 0
+        self._pieces: list[Piece] = []
+
+    def pieces(self) -> list[Piece]:
+        """All of them, in order."""
+        text = self._text
+        while self._at < len(text):
+            char = text[self._at]
+            if words := _WORDS.match(text, self._at):
+                self._show(words[0])
+            elif char == " ":
+                self._spaces(self._run())
+            elif char == "\\":
+                self._backslashes(self._run())
+            elif char == "\n":
+                self._line_feeds(self._run())
+            elif not is_shown(char):
+                self._hidden(char)
+            elif is_mark(char):
+                self._mark(char)
+            else:
+                self._show(char, FindingKind.RIGHT_TO_LEFT if is_right_to_left(char) else None)
+        return self._pieces
+
+    def _run(self) -> int:
+        """How many times the character at hand is repeated."""
+        run = _RUN.match(self._text, self._at)
+        return run.end() - self._at if run else 1
+
+    def _show(self, text: str, kind: FindingKind | None = None) -> None:
+        self._pieces.append(Piece(text, len(text), kind))
+        self._at += len(text)
+
+    def _escape(self, char: str, count: int, kind: FindingKind) -> None:
+        last = self._pieces[-1] if self._pieces else None
+        if last and last.is_verbatim() and last.shown[-1] == "\\":
+            self._pieces[-1:] = [Piece("\\\\", 1)] * last.taken
+        self._pieces.append(Piece(_escaped(char, count), count, kind))
+        self._at += count
+
+    def _spaces(self, count: int) -> None:
+        end = self._at + count
+        after = self._text[end : end + 1]
+        at_edge = not after or (after == "\n" if self._keep_lines else self._at == 0)
+        if at_edge or count > self._widest_gap:
+            self._escape(" ", count, FindingKind.PADDING)
+        else:
+            self._show(" " * count)
+
+    def _backslashes(self, count: int) -> None:
+        end = self._at + count
+        if self._text.startswith(("u{", "x{"), end):
+            self._pieces += [Piece("\\\\", 1, FindingKind.ESCAPE_LOOKALIKE)] * count
+            self._at = end
+        else:
+            self._show("\\" * count)
+
+    def _line_feeds(self, count: int) -> None:
+        if count > MOST_LINE_FEEDS:
+            self._escape("\n", count, FindingKind.PADDING)
+        elif self._keep_lines:
+            self._pieces += [Piece("\n", 1, FindingKind.LAYOUT)] * count
+            self._at += count
+        else:
+            self._escape("\n", count, FindingKind.LAYOUT)
+
+    def _hidden(self, char: str) -> None:
+        kind = kind_of_hidden(char)
+        count = self._run()
+        if char == "\r" and count == 1 and self._text.startswith("\n", self._at + 1):
+            kind = FindingKind.LAYOUT
+        self._escape(char, count, kind)
+
+    def _mark(self, mark: str) -> None:
+        """A mark joins the letter it is drawn on, so that the two are never torn apart."""
+        last = self._pieces[-1] if self._pieces else None
+        if last is None or not last.is_verbatim():
+            self._escape(mark, self._run(), FindingKind.COMBINING_STACK)
+            return
+        before, letter = (
+            (last.shown[:-1], last.shown[-1]) if last.shown.isascii() else ("", last.shown)
+        )
+        if len(letter) > MOST_MARKS or not may_carry(letter[0], mark):
+            self._escape(mark, self._run(), FindingKind.COMBINING_STACK)
+            return
+        self._pieces.pop()
+        if before:
+            self._pieces.append(Piece(before, len(before)))
+        self._pieces.append(Piece(letter + mark, len(letter) + 1, last.kind))
+        self._at += 1
+
+
+def _escaped(char: str, count: int) -> str:
+    if kind_of_hidden(char) is FindingKind.UNDECODABLE_BYTE:
+        what = f"x{{{ord(char) - 0xDC00:x}"
+    else:
+        what = f"u{{{ord(char):x}"
+    return f"\\{what}*{count}}}" if count > 1 else f"\\{what}}}"

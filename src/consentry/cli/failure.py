@@ -1,0 +1,159 @@
+"""Turns whatever went wrong into one message, or one JSON document, and an exit status.
+
+    consentry: error[code]: what is wrong
+    help: what to do about it
+
+The message goes to standard error; with `--json` anywhere before `--` the error is the JSON
+document on standard output instead, so that a script reads one stream. Everything untrusted in a
+message passes through `base.safetext`. A traceback appears only for a fault of our own, and only
+with `--verbose`.
+"""
+
+import os
+import signal
+import sys
+import traceback
+from dataclasses import dataclass
+
+import click
+
+from consentry.base.codes import Code, ExitStatus
+from consentry.base.errors import ConsentryError, Where
+from consentry.base.safetext import safe_line
+from consentry.cli.output import (
+    ReaderGone,
+    json_text,
+    painted,
+    wants_color,
+    write_answer,
+    write_message,
+)
+from consentry.cli.suggest import help_for
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error in the form it is shown."""
+
+    code: Code
+    message: str
+    help_line: str
+    where: Where | None = None
+
+
+def report(problem: BaseException, arguments: list[str]) -> int:
+    """Shows `problem` and returns the exit status that belongs to it."""
+    if isinstance(problem, ReaderGone):
+        return ExitStatus.READER_GONE
+    failure = failure_of(problem)
+    if failure.code is Code.INTERRUPTED:
+        # A second Ctrl-C must not cut the answer to the first one short.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if failure.code is Code.INTERNAL_FAULT and _wanted(arguments, "--verbose", "-v"):
+        for line in "".join(traceback.format_exception(problem)).splitlines():
+            write_message(safe_line(line))
+    if _wanted(arguments, "--json") and failure.code is not Code.OUTPUT_FAILED:
+        return _answer_in_json(failure)
+    write_message(_text_of(failure, "always" if _colored(arguments) else "never"))
+    return failure.code.status
+
+
+def failure_of(problem: BaseException) -> Failure:
+    """What to say about `problem`, whatever it is."""
+    if isinstance(problem, ConsentryError):
+        return Failure(problem.code, problem.message, problem.help_line, problem.where)
+    if isinstance(problem, KeyboardInterrupt | click.Abort):
+        return Failure(Code.INTERRUPTED, "interrupted", Code.INTERRUPTED.remedy)
+    if isinstance(problem, click.ClickException):
+        return _failure_of_usage(problem)
+    kind = type(problem).__name__
+    said = str(problem)
+    message = f"unforeseen {kind}: {said}" if said else f"unforeseen {kind}"
+    return Failure(Code.INTERNAL_FAULT, message, Code.INTERNAL_FAULT.remedy)
+
+
+def _failure_of_usage(problem: click.ClickException) -> Failure:
+    ctx = problem.ctx if isinstance(problem, click.UsageError) else None
+    command = "consentry" if ctx is None else ctx.command_path
+    otherwise = f"`{command} --help` shows what it takes"
+    if isinstance(problem, click.NoSuchOption):
+        name = problem.option_name
+        known = [] if ctx is None else _options_of(ctx.command)
+        elsewhere = None if ctx is None else _where_it_belongs(name, ctx)
+        help_line = elsewhere or help_for(name, known, otherwise)
+        return Failure(Code.USAGE, f"`{name}` is not an option of `{command}`", help_line)
+    if isinstance(problem, click.BadOptionUsage):
+        takes = "takes no value" if "not take" in problem.message else "needs a value"
+        return Failure(Code.USAGE, f"`{problem.option_name}` {takes}", otherwise)
+    if isinstance(problem, click.MissingParameter) and problem.param is not None:
+        name = problem.param.human_readable_name
+        return Failure(Code.USAGE, f"`{command}` needs `{name}`", otherwise)
+    said = problem.format_message().rstrip(".")
+    return Failure(Code.USAGE, said[:1].lower() + said[1:], otherwise)
+
+
+def _options_of(command: click.Command) -> list[str]:
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    return [name for option in options for name in option.opts if name.startswith("--")]
+
+
+def _where_it_belongs(name: str, ctx: click.Context) -> str | None:
+    """The help line for an option that exists, on the other side of the command word."""
+    if isinstance(ctx.command, click.Group):
+        for word in ctx.command.list_commands(ctx):
+            command = ctx.command.get_command(ctx, word)
+            if command is not None and name in _options_of(command):
+                return f"`{name}` goes after the command word: `consentry {word} {name} ...`"
+    elif ctx.parent is not None and name in _options_of(ctx.parent.command):
+        return f"`{name}` stands alone: `{ctx.parent.command_path} {name}`"
+    return None
+
+
+def _wanted(arguments: list[str], *names: str) -> bool:
+    before_dashes = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return any(name in before_dashes for name in names)
+
+
+def _colored(arguments: list[str]) -> bool:
+    choice = "auto"
+    for position, word in enumerate(arguments):
+        if word == "--color" and position + 1 < len(arguments):
+            choice = arguments[position + 1]
+        elif word.startswith("--color="):
+            choice = word.removeprefix("--color=")
+    return wants_color(choice, sys.stderr, os.environ)
+
+
+def _text_of(failure: Failure, color: str) -> str:
+    title, hint = f"error[{failure.code}]:", "help:"
+    if color == "always":
+        title, hint = painted(title, "red"), painted(hint, "bold")
+    place = "" if failure.where is None else str(failure.where)
+    message = f"{place}: {failure.message}" if place else failure.message
+    return f"consentry: {title} {safe_line(message)}\n{hint} {safe_line(failure.help_line)}"
+
+
+def _answer_in_json(failure: Failure) -> int:
+    where = failure.where
+    error = {
+        "code": str(failure.code),
+        "message": failure.message,
+        "where": None
+        if where is None
+        else {
+            "file": where.file,
+            "line": where.line,
+            "column": where.column,
+            "field": where.field,
+        },
+        "help": failure.help_line,
+        "exit_status": int(failure.code.status),
+    }
+    try:
+        write_answer(json_text("error", {"error": error}))
+    except ReaderGone:
+        return ExitStatus.READER_GONE
+    except ConsentryError:
+        # Standard output fails as well; the first error is the one worth telling.
+        write_message(_text_of(failure, "never"))
+    return failure.code.status

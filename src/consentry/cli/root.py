@@ -1,0 +1,101 @@
+"""The root of the command: its table of commands, its own options, and how a run begins.
+
+On the path of every invocation, so it imports click and little else. A command is added by adding
+a row to `SECTIONS`; the headings follow the steps of the product.
+"""
+
+import os
+
+import click
+
+from consentry import __version__
+from consentry.cli.command import output_of, usage_problem
+from consentry.cli.lazygroup import CommandRow, CommandSection, LazyGroup
+from consentry.cli.output import write_message
+
+PROGRAM = "consentry"
+COMPLETION_VARIABLE = "_CONSENTRY_COMPLETE"
+
+SECTIONS = (
+    CommandSection(
+        "See where you stand",
+        (
+            CommandRow(
+                "status",
+                "consentry.cli.status:status",
+                "Show workspace, configuration, state and engines",
+            ),
+        ),
+    ),
+    CommandSection(
+        "Understand its words",
+        (
+            CommandRow(
+                "explain",
+                "consentry.cli.explain:explain",
+                "Explain a code, status, setting, permission or path",
+            ),
+        ),
+    ),
+    CommandSection(
+        "Set up your shell",
+        (
+            CommandRow(
+                "completion",
+                "consentry.cli.completion:completion",
+                "Print the completion script of bash, zsh or fish",
+            ),
+        ),
+    ),
+)
+
+
+def make_root() -> LazyGroup:
+    """A fresh root command; nothing of it outlives the invocation."""
+    version = click.Option(["--version"], is_flag=True, help="Print the version.")
+    return LazyGroup(PROGRAM, SECTIONS, _at_root, [version])
+
+
+@click.pass_context
+def _at_root(ctx: click.Context, *, version: bool) -> None:
+    output = output_of(ctx)
+    if version and output.json:
+        output.document("version", {"consentry": __version__, **_platform()})
+    elif version and output.verbose:
+        about = [f"{name} {value}" for name, value in _platform().items()]
+        output.text("\n".join([f"{PROGRAM} {__version__}", *about]))
+    elif version:
+        output.text(f"{PROGRAM} {__version__}")
+    elif ctx.invoked_subcommand is None:
+        # A script that lost its command word must not read success.
+        if not output.json:
+            write_message(ctx.get_help() + "\n")
+        raise usage_problem("no command was given", f"`{PROGRAM} --help` lists the commands")
+    if version:
+        ctx.exit()
+
+
+def _platform() -> dict[str, str]:
+    import platform  # noqa: PLC0415 - click has it loaded, and only the long form asks
+
+    return {
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "machine": platform.machine(),
+    }
+
+
+def consentry(arguments: list[str]) -> int:
+    """Runs one command line and returns the exit status; failures are raised."""
+    # Only when nothing was typed: a variable must not be able to turn a command into a no-op.
+    instruction = os.environ.get(COMPLETION_VARIABLE, "")
+    if instruction and not arguments:
+        from consentry.cli.completion import answer_shell  # noqa: PLC0415 - only shells ask
+
+        return answer_shell(make_root(), instruction)
+    root = make_root()
+    try:
+        with root.make_context(PROGRAM, arguments) as ctx:
+            return int(root.invoke(ctx) or 0)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code

@@ -1,0 +1,231 @@
+"""`consentry status`: where the user stands, on one screen."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from textwrap import wrap
+
+import click
+
+from consentry.base.codes import ExitStatus
+from consentry.base.safetext import safe_line
+from consentry.cli.command import Page, PlainCommand, output_of
+from consentry.cli.output import Output, page_width
+from consentry.enforce.facts import Fact, Found, HostView
+from consentry.enforce.programs import Engine
+from consentry.service.places import ConfigurationFolder, Trust
+from consentry.service.statedir import StateDirectory
+from consentry.service.status import StatusReport, status_document, take_status
+from consentry.service.surroundings import look_around
+
+PAGE = Page(
+    summary="Show the workspace, the configuration, the state, the engines, and why each.",
+    paragraphs=(
+        "Looks, and changes nothing: no folder is made, no document is opened, no program is "
+        "started. Facts about the host are read, not proven by doing.",
+    ),
+    examples=(
+        ("consentry status", "what is found here"),
+        ("consentry status --verbose", "and where each fact was read"),
+        ("consentry status --quiet", "only what is wrong, nothing if all is well"),
+        ("consentry status --workspace ~/src/app", "for another folder"),
+        ("consentry status --json", "for a script"),
+    ),
+    statuses=(
+        ("0", "no problem was found"),
+        ("1", "problems are listed, each with what to do"),
+        ("2", "wrong usage, or a named folder that cannot be used"),
+    ),
+    read_on=("docs/reference/status-json.md in the source describes the JSON document.",),
+)
+
+_LABEL = 11
+_WORDS = {Found.YES: "found", Found.NO: "not found", Found.UNKNOWN: "unknown"}
+_STYLES = {Found.YES: "green", Found.NO: "bold", Found.UNKNOWN: "yellow"}
+
+
+@click.pass_context
+def _status(ctx: click.Context, *, workspace: str | None, config: str | None) -> ExitStatus:
+    output = output_of(ctx)
+    around = look_around(os.environ)
+    view = HostView(environ=os.environ, uid=around.uid)
+    report = take_status(around, view, workspace_named=workspace, config_named=config)
+    if output.json:
+        output.document("status", status_document(report))
+    elif output.quiet:
+        if report.concerns:
+            output.text("\n".join(_problems(output, report)))
+    else:
+        output.text("\n".join(_page(output, report)))
+    return ExitStatus.FOUND if report.concerns else ExitStatus.DONE
+
+
+status = PlainCommand(
+    "status",
+    PAGE,
+    _status,
+    [
+        click.Option(
+            ["--workspace"],
+            type=click.Path(file_okay=False),
+            metavar="FOLDER",
+            help="Take this folder as the workspace.",
+        ),
+        click.Option(
+            ["--config"],
+            type=click.Path(file_okay=False),
+            metavar="FOLDER",
+            help="Read the configuration from this folder alone.",
+        ),
+    ],
+)
+
+
+def _page(output: Output, report: StatusReport) -> list[str]:
+    lines = [_title(output, report), ""]
+    lines += _places(output, report)
+    lines += ["", *_engines(output, report)]
+    lines += ["", *_host(output, report)]
+    if report.notes:
+        lines.append("")
+        lines += [line for note in report.notes for line in _hanging("note: ", safe_line(note))]
+    if report.concerns:
+        lines += ["", *_problems(output, report)]
+    return lines
+
+
+def _title(output: Output, report: StatusReport) -> str:
+    name = f"consentry {report.version}:"
+    count = len(report.concerns)
+    if count == 0:
+        return f"{name} {output.paint('no problem found', 'green')}"
+    what = "1 problem, listed at the end" if count == 1 else f"{count} problems, listed at the end"
+    return f"{name} {output.paint(what, 'red')}"
+
+
+def _places(output: Output, report: StatusReport) -> list[str]:
+    if report.workspace is None:
+        lines = _labelled(output, "workspace", ["none; see the problems below"])
+    else:
+        where = _place(report.workspace.path, report.workspace.why)
+        lines = _labelled(output, "workspace", where)
+    folders = [line for folder in report.configuration.folders for line in _folder(output, folder)]
+    lines += _labelled(output, "config", folders or ["none; no home folder is known"])
+    if report.state is None:
+        return lines + _labelled(output, "state", ["none; see the problems below"])
+    return lines + _labelled(output, "state", _state(report.state))
+
+
+def _labelled(output: Output, label: str, lines: Iterable[str]) -> list[str]:
+    first = output.paint(f"{label:<{_LABEL}}", "bold")
+    return [(first if number == 0 else " " * _LABEL) + line for number, line in enumerate(lines)]
+
+
+def _place(path: Path, about: str) -> list[str]:
+    """The path, never wrapped, and what there is to say of it: beside it or below."""
+    shown, said = safe_line(str(path)), safe_line(about)
+    room = page_width() - _LABEL - 1
+    if len(shown) + len(said) + 4 <= room:
+        return [f"{shown}  ({said})"]
+    return [shown, *(f"  {line}" for line in _wrapped(said, room - 2))]
+
+
+def _folder(output: Output, folder: ConfigurationFolder) -> list[str]:
+    if not folder.exists:
+        about = f"{folder.source}: not there"
+    else:
+        count = len(folder.files)
+        what = "1 known file" if count == 1 else f"{count or 'no'} known files"
+        trust = ", not trusted until accepted" if folder.trust is Trust.NOT_ACCEPTED else ""
+        about = f"{folder.source}: {what}{trust}"
+    lines = _place(folder.path, about)
+    if output.verbose:
+        lines += [f"  - {safe_line(name)}" for name in folder.files]
+    return lines
+
+
+def _state(state: StateDirectory) -> list[str]:
+    said = state.why if state.exists else f"{state.why}: not there, made on first use"
+    hidden = "; inside the workspace, and hidden there" if state.hidden else ""
+    return _place(state.path, said + hidden)
+
+
+def _engines(output: Output, report: StatusReport) -> list[str]:
+    driven = [engine.name for engine in report.engines if engine.driver]
+    if driven:
+        about = f"this version can run things in: {', '.join(driven)}"
+    else:
+        about = "this version has no driver for any of them, so it cannot run anything yet"
+    lines = _labelled(output, "engines", _wrapped(about, page_width() - _LABEL - 1))
+    for engine in report.engines:
+        word = f"{_WORDS[engine.found]:<10}"
+        start = f"  {engine.name:<11} {output.paint(word, _STYLES[engine.found])} "
+        lines += _hanging(start, _about_engine(engine), width_of_start=25)
+        if output.verbose:
+            lines += [line for need in engine.needs for line in _fact(output, need, margin=14)]
+    return lines
+
+
+def _about_engine(engine: Engine) -> str:
+    lacking = engine.lacking if engine.found is Found.YES else None
+    tail = "" if lacking is None else f", but {lacking.value}"
+    return safe_line(f"{engine.why}{tail}")
+
+
+def _host(output: Output, report: StatusReport) -> list[str]:
+    kernel, *features = report.host
+    lines = _labelled(output, "host", [safe_line(kernel.value or kernel.why)])
+    if output.verbose:
+        return lines + [line for fact in report.host for line in _fact(output, fact, margin=2)]
+    for found in Found:
+        named = [_in_short(fact) for fact in features if fact.found is found]
+        if named:
+            start = f"  {output.paint(f'{found:<{_LABEL - 2}}', _STYLES[found])}"
+            lines += _hanging(start, "; ".join(named), width_of_start=_LABEL)
+    return lines
+
+
+def _in_short(fact: Fact) -> str:
+    return safe_line(f"{fact.name} ({fact.value})" if fact.value else fact.name)
+
+
+def _fact(output: Output, fact: Fact, *, margin: int) -> list[str]:
+    start = f"{' ' * margin}{fact.name:<18}{output.paint(f'{fact.found:<8}', _STYLES[fact.found])}"
+    said = f"{fact.value}: {fact.why}" if fact.value else fact.why
+    return _hanging(start, safe_line(said), width_of_start=margin + 26)
+
+
+def _problems(output: Output, report: StatusReport) -> list[str]:
+    lines = [output.paint("problems", "bold")]
+    for concern in report.concerns:
+        start = f"  {output.paint(f'[{concern.code}]', 'red')} "
+        width = len(str(concern.code)) + 5
+        lines += _hanging(start, safe_line(concern.message), width_of_start=width, indent=4)
+        lines += _hanging("    help: ", safe_line(concern.help_line))
+    return lines
+
+
+def _hanging(
+    start: str, text: str, *, width_of_start: int | None = None, indent: int | None = None
+) -> list[str]:
+    """`text` behind `start`, wrapped, with the following lines indented below it.
+
+    `width_of_start` is how wide `start` shows when it carries colour.
+    """
+    width = len(start) if width_of_start is None else width_of_start
+    margin = width if indent is None else indent
+    room = page_width() - 1
+    lines = _wrapped(" " * width + text, room, " " * margin) if text else [" " * width]
+    return [start + lines[0][width:], *lines[1:]]
+
+
+def _wrapped(text: str, room: int, margin: str = "") -> list[str]:
+    lines = wrap(
+        text.lstrip(" "),
+        max(room, 20),
+        initial_indent=text[: len(text) - len(text.lstrip(" "))],
+        subsequent_indent=margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines or [""]

@@ -1,0 +1,82 @@
+"""Every setting that is honoured, in one table.
+
+`docs/reference/cli.md` lists the same rows. A variable that is read anywhere in the product has a
+row here, and a row here is read somewhere: the tests compare this table with the source.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SettingKind(StrEnum):
+    """Where a setting is set."""
+
+    ENVIRONMENT = "environment variable"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A name, where it is set, what holds when it is not, and what it means."""
+
+    name: str
+    kind: SettingKind
+    default: str
+    meaning: str
+
+
+def _variable(name: str, default: str, meaning: str) -> Setting:
+    return Setting(name, SettingKind.ENVIRONMENT, default, meaning)
+
+
+SETTINGS = (
+    _variable(
+        "CONSENTRY_STATE",
+        "not set: the folder consentry in XDG_STATE_HOME",
+        "The state directory, an absolute path. Refused inside the workspace, also through links.",
+    ),
+    _variable(
+        "XDG_STATE_HOME",
+        "~/.local/state",
+        "The base folder of the state directory. A relative value is ignored.",
+    ),
+    _variable(
+        "XDG_CONFIG_HOME",
+        "~/.config",
+        "The base folder of your configuration, consentry in it. A relative value is ignored.",
+    ),
+    _variable(
+        "HOME",
+        "the home folder of your account",
+        "Your home folder, an absolute path: where ~ points and the XDG defaults begin.",
+    ),
+    _variable(
+        "SUDO_UID",
+        "not set",
+        "The user behind sudo; read only when running as root. A workspace of theirs is not foreign.",
+    ),
+    _variable(
+        "PATH",
+        "not set: no engine program can be found",
+        "Where engine programs are looked for. Relative and empty entries are skipped.",
+    ),
+    _variable(
+        "DOCKER_HOST",
+        "unix:///var/run/docker.sock",
+        "The socket that the docker engine would use. Only local sockets are looked at.",
+    ),
+    _variable(
+        "NO_COLOR",
+        "not set",
+        "Any value but an empty one switches colour off, unless --color says otherwise.",
+    ),
+    _variable(
+        "TERM",
+        "not set",
+        "The value dumb switches colour off, unless --color says otherwise.",
+    ),
+    _variable(
+        "COLUMNS",
+        "the width of the terminal, else 80",
+        "The width that pages are laid out for, kept between 40 and 100.",
+    ),
+)
