@@ -125,8 +125,10 @@ class _Scanner:
     def _backslashes(self, count: int) -> None:
         end = self._at + count
         if self._text.startswith(("u{", "x{"), end):
-            self._pieces += [Piece("\\\\", 1, FindingKind.ESCAPE_LOOKALIKE)] * count
-            self._at = end
+            opening = self._text[end : end + 2]  # kept with its backslash, which it explains
+            self._pieces += [Piece("\\\\", 1, FindingKind.ESCAPE_LOOKALIKE)] * (count - 1)
+            self._pieces.append(Piece("\\\\" + opening, 3, FindingKind.ESCAPE_LOOKALIKE))
+            self._at = end + 2
         else:
             self._show("\\" * count)
 

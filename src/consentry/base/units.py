@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
 
-_NUMBER_AND_UNIT = re.compile(r"(\d{1,18})(?:\.(\d{1,3}))? ?([A-Za-z]+)", re.ASCII)
+_NUMBER_AND_UNIT = re.compile(r"(\d{1,20})(?:\.(\d{1,3}))? ?([A-Za-z]+)", re.ASCII)
 
 _SIZE_UNITS = {"T": 1024**4, "G": 1024**3, "M": 1024**2, "K": 1024, "B": 1}
 _SIZE_SPELLINGS = {**_SIZE_UNITS, **{f"{unit}B": of for unit, of in _SIZE_UNITS.items() if of > 1}}

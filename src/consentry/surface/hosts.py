@@ -181,6 +181,8 @@ class HostScope:
 
 def _wider(target: Target) -> Iterator[Target]:
     """The entries that would cover a name or a lone address, nearest first; not address blocks."""
+    if target.host == "*":
+        return
     ports = (None,) if target.port is None else (None, target.port)
     if target.port is not None:
         yield Target(target.host, target.network, None)

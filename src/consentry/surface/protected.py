@@ -19,7 +19,7 @@ from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.surface.automaton import find_path
-from consentry.surface.pattern import Anchor, Pattern
+from consentry.surface.pattern import Anchor, Pattern, Wildcard
 
 _TABLE = "protected_roots_v1.toml"
 _USUAL_HOMES = ("/root", "/home/*", "/Users/*")
@@ -49,10 +49,12 @@ class ProtectedRoots:
         The usual places of homes are always among them; `also` is for a state or configuration
         directory that was moved.
         """
-        everywhere = dict.fromkeys((*_USUAL_HOMES, *(home.rstrip("/") for home in homes)))
+        everywhere = (*map(Pattern.parse, _USUAL_HOMES), *map(_literal_path, homes))
         rows = [bound for row in self.never_granted for bound in _bind(row, everywhere)]
         own = "Consentry's own ledger, keys and rules"
-        rows += [ProtectedRoot(Pattern.parse(f"{path.rstrip('/')}/"), own) for path in also]
+        for path in map(_literal_path, also):
+            tree = path.with_segments((*path.segments, Wildcard.FOLDERS))
+            rows.append(ProtectedRoot(tree, own))
         return ProtectedRoots(
             self.identity,
             self.version,
@@ -110,11 +112,18 @@ def _rows(sections: list[dict[str, object]]) -> tuple[ProtectedRoot, ...]:
     return tuple(rows)
 
 
-def _bind(row: ProtectedRoot, homes: Iterable[str]) -> list[ProtectedRoot]:
+def _bind(row: ProtectedRoot, homes: Iterable[Pattern]) -> list[ProtectedRoot]:
     if row.pattern.anchor is not Anchor.HOME:
         return []
-    rest = row.pattern.text.removeprefix("~/")
-    return [ProtectedRoot(Pattern.parse(f"{home}/{rest}"), row.why) for home in homes]
+    return [
+        ProtectedRoot(home.with_segments((*home.segments, *row.pattern.segments)), row.why)
+        for home in homes
+    ]
+
+
+def _literal_path(path: str) -> Pattern:
+    """An absolute path as it stands, with any `*` in it being just that character."""
+    return Pattern.literal(Anchor.ABSOLUTE, tuple(name for name in path.split("/") if name))
 
 
 def _covers(wide: Pattern, narrow: Pattern) -> bool:

@@ -1,0 +1,167 @@
+"""`SandboxedPath` in its first form (TRUST: in-jail at construction, `O_NOFOLLOW` at open)."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from consentry.base.errors import FilesystemRace, PathEscape
+from consentry.base.paths import FilesystemRaceDetected, SandboxedPath
+from consentry.base.result import Err, Ok
+
+
+@pytest.fixture
+def jail(tmp_path: Path) -> Path:
+    """A jail with a file in a folder, and a secret beside the jail."""
+    folder = tmp_path / "jail"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "file").write_text("inside")
+    (tmp_path / "secret").write_text("outside")
+    return folder
+
+
+def ignore(race: FilesystemRaceDetected) -> None:
+    """A sink for tests that look at the exception only."""
+    assert race.component
+
+
+def open_descriptors() -> int:
+    """How many this process holds, as the kernel counts them."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def read(path: SandboxedPath) -> str:
+    """The content through `open()`, with no race expected."""
+    return read_reporting(path, [])
+
+
+def read_reporting(path: SandboxedPath, races: list[FilesystemRaceDetected]) -> str:
+    """The content through `open()`, with races collected."""
+    descriptor = path.open(on_race=races.append)
+    with os.fdopen(descriptor) as handle:
+        return handle.read()
+
+
+def test_a_path_inside_is_made_and_opened(jail: Path) -> None:
+    """`create` answers `Ok` with the resolved path."""
+    made = SandboxedPath.create(jail, "sub/./file")
+    assert isinstance(made, Ok)
+    assert made.value.relative == Path("sub/file")
+    assert read(made.value) == "inside"
+    assert Path(made.value).samefile(jail / "sub" / "file")
+
+
+def test_a_link_that_stays_inside_is_resolved_at_construction(jail: Path) -> None:
+    """What is kept is where it led, so opening needs no link."""
+    (jail / "alias").symlink_to("sub/file")
+    made = SandboxedPath.create(jail, "alias").unwrap()
+    assert made.relative == Path("sub/file")
+    assert read(made) == "inside"
+
+
+@pytest.mark.parametrize(
+    "relative", ["../secret", "sub/../../secret", "/etc/passwd", "missing", ""]
+)
+def test_escapes_are_refused_at_construction(jail: Path, relative: str) -> None:
+    """Climbing, absolute and missing targets are `Err(PathEscape)`; the jail itself is a folder."""
+    made = SandboxedPath.create(jail, relative)
+    if relative == "":
+        assert isinstance(made, Ok)
+        return
+    assert isinstance(made, Err)
+    assert isinstance(made.problem, PathEscape)
+    assert made.problem.code == "path-escape"
+    with pytest.raises(PathEscape):
+        made.unwrap()
+
+
+def test_a_link_that_leaves_is_refused_and_a_granted_one_works(jail: Path) -> None:
+    """The attack fails; the same link pointing inside works; without the check it would succeed."""
+    link = jail / "link"
+    link.symlink_to("../secret")
+    assert isinstance(SandboxedPath.create(jail, "link"), Err)
+    link.unlink()
+    link.symlink_to("sub/file")
+    assert read(SandboxedPath.create(jail, "link").unwrap()) == "inside"
+    unchecked = SandboxedPath(jail.parent, Path("secret"))
+    assert read(unchecked) == "outside"
+
+
+def test_strange_names_are_an_error_not_a_crash(jail: Path) -> None:
+    """NUL, endless names and loops of links."""
+    (jail / "loop").symlink_to("loop")
+    for relative in ("a\0b", "x" * 5000, "loop", "loop/x"):
+        assert isinstance(SandboxedPath.create(jail, relative), Err)
+
+
+def test_swapping_the_file_for_a_link_is_caught_at_open(jail: Path) -> None:
+    """TRUST: a swap between `create` and `open` is reported, then raised; nothing is read."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    (jail / "sub" / "file").unlink()
+    (jail / "sub" / "file").symlink_to("../../secret")
+    races: list[FilesystemRaceDetected] = []
+    with pytest.raises(FilesystemRace) as caught:
+        read_reporting(made, races)
+    assert caught.value.code == "filesystem-race"
+    assert races == [FilesystemRaceDetected(str(jail), "sub/file", "file")]
+    assert (jail / "sub" / "file").read_text() == "outside", "following the link would have read it"
+
+
+def test_swapping_a_folder_for_a_link_is_caught_at_open(jail: Path) -> None:
+    """`O_NOFOLLOW` on the last name alone would follow a swapped folder; the walk does not."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    outside = jail.parent / "elsewhere"
+    outside.mkdir()
+    (outside / "file").write_text("outside")
+    (jail / "sub").rename(jail / "kept")
+    (jail / "sub").symlink_to("../elsewhere")
+    races: list[FilesystemRaceDetected] = []
+    with pytest.raises(FilesystemRace):
+        read_reporting(made, races)
+    assert [race.component for race in races] == ["sub"]
+    descriptor = os.open(jail / "sub" / "file", os.O_RDONLY | os.O_NOFOLLOW)
+    assert os.read(descriptor, 10) == b"outside", "the plain flag alone lets the attack succeed"
+    os.close(descriptor)
+
+
+def test_a_path_descriptor_does_not_return_the_link_itself(jail: Path) -> None:
+    """`O_PATH` opens links instead of refusing them; that is a race too."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    (jail / "sub" / "file").unlink()
+    (jail / "sub" / "file").symlink_to("../../secret")
+    with pytest.raises(FilesystemRace):
+        made.open(os.O_PATH, on_race=ignore)
+
+
+def test_a_file_that_vanished_is_an_ordinary_error(jail: Path) -> None:
+    """Not every failure is a race."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    (jail / "sub" / "file").unlink()
+    races: list[FilesystemRaceDetected] = []
+    with pytest.raises(FileNotFoundError):
+        read_reporting(made, races)
+    assert races == []
+
+
+def test_a_new_file_needs_a_free_name_in_a_folder_of_the_jail(jail: Path) -> None:
+    """`create_new` resolves the parent strictly; the name must not exist, not even as a link."""
+    made = SandboxedPath.create_new(jail, "sub/new").unwrap()
+    descriptor = made.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, on_race=ignore)
+    os.close(descriptor)
+    assert (jail / "sub" / "new").exists()
+    (jail / "dangling").symlink_to("nowhere")
+    for taken in ("sub/new", "dangling", "missing/new", "../new", "", "/new"):
+        assert isinstance(SandboxedPath.create_new(jail, taken), Err), taken
+
+
+def test_no_descriptor_is_left_open(jail: Path) -> None:
+    """A thousand opens and refusals leave the table as it was."""
+    before = open_descriptors()
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    for _ in range(500):
+        os.close(made.open(on_race=ignore))
+    (jail / "sub" / "file").unlink()
+    for _ in range(500):
+        with pytest.raises(OSError, match="No such file"):
+            made.open(on_race=ignore)
+    assert open_descriptors() == before
