@@ -122,6 +122,14 @@ def test_a_list_without_targets_stands_between_none_and_any_list() -> None:
     assert Surface.of(net=["a.com"]) & Surface.of(net=["b.com"]) == bare
 
 
+@pytest.mark.parametrize("word", ["", " web", "web ", "a\nb", "\x1b[31m", "\u202eweb"])
+def test_a_tool_class_is_a_plain_word(word: str) -> None:
+    """What a document may not say, code may not either, or reading back would fail."""
+    with pytest.raises(BadInput) as caught:
+        Surface.of(tools=[word])
+    assert caught.value.code == "surface-field"
+
+
 def test_a_lone_string_is_refused_where_a_list_is_meant() -> None:
     """`read="data"` would otherwise grant the files `d`, `a`, `t`."""
     with pytest.raises(BadInput, match="stands alone"):

@@ -29,7 +29,10 @@ MOST_LINE_FEEDS = 3
 MOST_MARKS = 4
 """So many marks on one letter are writing (Hebrew and Tibetan need them); more are a stack."""
 
-_WORDS = re.compile(r"[!-\[\]-~]+(?: [!-\[\]-~]+)*")
+# Nothing but a short cut: what Latin-1 prints, without the backslash, whole words at a time. Wider
+# ranges would cost milliseconds when the pattern is compiled.
+_COMMON = r"[!-\[\]-~\xa1-\xac\xae-\xff]+"
+_WORDS = re.compile(rf"{_COMMON}(?: {_COMMON})*")
 _RUN = re.compile(r"(.)\1*", re.DOTALL)
 
 
@@ -42,11 +45,12 @@ class Piece(NamedTuple):
 
     def is_verbatim(self) -> bool:
         """Whether the input stands in the output as it came."""
-        return self.kind in {None, FindingKind.RIGHT_TO_LEFT} and len(self.shown) == self.taken
+        is_shown_kind = self.kind is None or self.kind is FindingKind.RIGHT_TO_LEFT
+        return is_shown_kind and len(self.shown) == self.taken
 
     def atoms(self, *, backwards: bool = False) -> "Iterator[Piece]":
         """The smallest parts that may be separated by a line break or an omission."""
-        if self.is_verbatim() and self.shown.isascii():
+        if len(self.shown) > 1 and self.is_verbatim() and not is_mark(self.shown[-1]):
             return (Piece(char, 1) for char in (reversed(self.shown) if backwards else self.shown))
         return iter((self,))
 
@@ -99,6 +103,8 @@ class _Scanner:
 
     def _run(self) -> int:
         """How many times the character at hand is repeated."""
+        if not self._text.startswith(self._text[self._at], self._at + 1):
+            return 1
         run = _RUN.match(self._text, self._at)
         return run.end() - self._at if run else 1
 
@@ -110,7 +116,7 @@ class _Scanner:
         last = self._pieces[-1] if self._pieces else None
         if last and last.is_verbatim() and last.shown[-1] == "\\":
             self._pieces[-1:] = [Piece("\\\\", 1)] * last.taken
-        self._pieces.append(Piece(_escaped(char, count), count, kind))
+        self._pieces.append(Piece(_escaped(char, count, kind), count, kind))
         self._at += count
 
     def _spaces(self, count: int) -> None:
@@ -154,9 +160,8 @@ class _Scanner:
         if last is None or not last.is_verbatim():
             self._escape(mark, self._run(), FindingKind.COMBINING_STACK)
             return
-        before, letter = (
-            (last.shown[:-1], last.shown[-1]) if last.shown.isascii() else ("", last.shown)
-        )
+        text = last.shown
+        before, letter = ("", text) if is_mark(text[-1]) else (text[:-1], text[-1])
         if len(letter) > MOST_MARKS or not may_carry(letter[0], mark):
             self._escape(mark, self._run(), FindingKind.COMBINING_STACK)
             return
@@ -167,8 +172,8 @@ class _Scanner:
         self._at += 1
 
 
-def _escaped(char: str, count: int) -> str:
-    if kind_of_hidden(char) is FindingKind.UNDECODABLE_BYTE:
+def _escaped(char: str, count: int, kind: FindingKind) -> str:
+    if kind is FindingKind.UNDECODABLE_BYTE:
         what = f"x{{{ord(char) - 0xDC00:x}"
     else:
         what = f"u{{{ord(char):x}"

@@ -62,6 +62,7 @@ _NEW_LINE, _SAME_LINE = "│", "┊"
 _HEADER, _FOOTER = "┌─ written by ", "└─ end"
 _PREFIX_COLUMNS = 3
 
+_FIRST_WIDE = "\u1100"
 _MANY_LINE_FEEDS = "\\u{a*"
 
 _HTML = {
@@ -184,7 +185,9 @@ def _is_simple(text: str) -> bool:
 
 def _columns(shown: str) -> int:
     """An upper bound of the columns a terminal gives `shown`; nothing below U+1100 is wide."""
-    return len(shown) if shown.isascii() else sum(2 if char >= "\u1100" else 1 for char in shown)
+    if len(shown) == 1:
+        return 1 if shown < _FIRST_WIDE else 2
+    return len(shown) if shown.isascii() else sum(map(_columns, shown))
 
 
 def _fitted(pieces: list[Piece], limit: int) -> str:

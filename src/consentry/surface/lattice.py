@@ -63,7 +63,7 @@ class Surface:
             env_read=pattern_access(env, Vocabulary.NAME),
             dynamic_code_load=load,
             crypto_primitives=pattern_access(crypto, Vocabulary.NAME),
-            tool_classes=frozenset(_listed(tools)),
+            tool_classes=frozenset(map(check_tool_class, _listed(tools))),
         )
 
     def __or__(self, other: "Surface") -> "Surface":
@@ -218,6 +218,13 @@ def _listed(given: Iterable[str]) -> Iterable[str]:
     if isinstance(given, str):
         raise BadInput(Code.SURFACE_FIELD, f"`{given}` stands alone where a list is meant")
     return given
+
+
+def check_tool_class(word: str) -> str:
+    """Returns the name of a tool class, or raises: a plain word, with nothing around it."""
+    if not word or not word.isprintable() or word != word.strip():
+        raise BadInput(Code.SURFACE_FIELD, f"`{word}` is not the name of a tool class")
+    return word
 
 
 def _is_open(reach: Reach) -> bool:

@@ -23,7 +23,7 @@ from consentry.base.errors import BadInput, ConsentryError, Where
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Dimension, Level, LoadLevel
 from consentry.surface.hosts import HostScope, Target
-from consentry.surface.lattice import Surface, spellings, standing
+from consentry.surface.lattice import Surface, check_tool_class, spellings, standing
 from consentry.surface.pattern import Vocabulary
 from consentry.surface.patterns import PatternScope, read_entry
 
@@ -81,7 +81,7 @@ def surface_from_json(document: object, *, missing: Missing = Missing.REFUSED) -
         env_read=_patterns(fields, lists, Dimension.ENV_READ, Vocabulary.NAME),
         dynamic_code_load=_rung(fields, Dimension.DYNAMIC_CODE_LOAD, LoadLevel),
         crypto_primitives=_patterns(fields, lists, Dimension.CRYPTO_PRIMITIVES, Vocabulary.NAME),
-        tool_classes=frozenset(_entries(fields, Dimension.TOOL_CLASSES.key, "", _read_word)),
+        tool_classes=frozenset(_entries(fields, Dimension.TOOL_CLASSES.key, "", check_tool_class)),
     )
 
 
@@ -138,12 +138,6 @@ def _entries(
             seen.add(value)
             entries.append(read(value))
     return entries
-
-
-def _read_word(text: str) -> str:
-    if not text or not text.isprintable() or text != text.strip():
-        raise BadInput(Code.SURFACE_FIELD, f"`{text}` is not a name")
-    return text
 
 
 def _mapping(value: object, name: str) -> Mapping[str, object]:

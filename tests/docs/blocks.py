@@ -1,0 +1,148 @@
+"""Code blocks of the documentation: found, run for real, compared with what the page shows.
+
+A `python` block is a session: its `>>>` lines are run by doctest, all blocks of a page in order
+and in one namespace. A `python` block without `>>>` is run as it stands and must print nothing.
+
+A `console` block shows commands behind `$ ` and what they print, both streams together. A command
+is run when its first word, after settings such as `NO_COLOR=1`, is `consentry`; others (`make`,
+`git`) are shown to the reader and not run. `...` stands for anything, as in doctest.
+"""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DOCS = REPOSITORY / "docs"
+FOLDERS = ("tutorial", "how-to", "reference", "explanation")
+
+_FLAGS = doctest.ELLIPSIS
+_OPENING = re.compile(r"^(`{3,})([\w-]*)[^`]*$")
+_IS_OURS = re.compile(r"(?:[A-Z_]+=\S* )*consentry(?: |$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: its language, the line its text begins on, and the text."""
+
+    language: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of a `console` block, the line it stands on, and what it should print."""
+
+    command: str
+    line: int
+    expected: str
+
+
+def pages() -> list[Path]:
+    """Every page whose code is run."""
+    return sorted(page for folder in FOLDERS for page in (DOCS / folder).glob("*.md"))
+
+
+def page_name(page: Path) -> str:
+    """The page relative to `docs/`, for the name of a test."""
+    return page.relative_to(DOCS).as_posix()
+
+
+def blocks_of(text: str, language: str) -> Iterator[Block]:
+    """The fenced blocks of one language, in order."""
+    fence, opened, first, lines = "", "", 0, list[str]()
+    for number, line in enumerate(text.splitlines(), 1):
+        if not fence:
+            opening = _OPENING.match(line)
+            if opening:
+                fence, opened, first, lines = opening[1], opening[2], number + 1, []
+        elif line.strip() == fence:
+            if opened == language:
+                yield Block(opened, first, "".join(f"{each}\n" for each in lines))
+            fence = ""
+        else:
+            lines.append(line)
+
+
+def failures_in_python(text: str, name: str) -> str:
+    """Runs the `python` blocks of a page; what doctest has to say, or nothing when all is well."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    parser = doctest.DocTestParser()
+    said: list[str] = []
+    for block in blocks_of(text, "python"):
+        if ">>>" not in block.text:
+            said.append(_failure_of_script(block, name, namespace))
+            continue
+        test = parser.get_doctest(block.text, namespace, name, name, block.line - 1)
+        runner = doctest.DocTestRunner(verbose=False, optionflags=_FLAGS)
+        runner.run(test, out=said.append, clear_globs=False)
+        namespace = test.globs
+    return "".join(said)
+
+
+def _failure_of_script(block: Block, name: str, namespace: dict[str, Any]) -> str:
+    printed = io.StringIO()
+    padding = "\n" * (block.line - 1)
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(compile(padding + block.text, name, "exec"), namespace)  # noqa: S102 - our pages
+    except Exception as problem:  # noqa: BLE001 - whatever it raises is what the test reports
+        return f"{name}, block at line {block.line}: {problem!r}\n"
+    return f"{name}, block at line {block.line} prints unshown text\n" if printed.getvalue() else ""
+
+
+def steps_of(block: Block) -> Iterator[Step]:
+    """The commands of a `console` block that are ours to run."""
+    command, at, expected = "", 0, list[str]()
+    for number, line in enumerate([*block.text.splitlines(), "$ "], block.line):
+        if not line.startswith("$ "):
+            expected.append(f"{line}\n")
+            continue
+        if _IS_OURS.match(command):
+            yield Step(command, at, "".join(expected))
+        command, at, expected = line.removeprefix("$ "), number, []
+
+
+def failures_in_console(text: str, name: str, folder: Path) -> str:
+    """Runs the commands of a page in an empty folder; every difference, or nothing."""
+    checker = doctest.OutputChecker()
+    said: list[str] = []
+    for block in blocks_of(text, "console"):
+        for step in steps_of(block):
+            printed = _printed(step.command, folder)
+            if not checker.check_output(step.expected, printed, _FLAGS):
+                example = doctest.Example(step.command, step.expected)
+                difference = checker.output_difference(example, printed, _FLAGS)
+                said.append(f"{name}, line {step.line}: $ {step.command}\n{difference}")
+    return "".join(said)
+
+
+def _printed(command: str, folder: Path) -> str:
+    home = folder / "home"
+    work = folder / "project"
+    home.mkdir(exist_ok=True)
+    work.mkdir(exist_ok=True)
+    done = subprocess.run(
+        ["/bin/bash", "-c", command],
+        cwd=work,
+        env={
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}/usr/bin{os.pathsep}/bin",
+            "HOME": str(home),
+            "LC_ALL": "C.UTF-8",
+            "COLUMNS": "80",
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    return done.stdout.decode()
