@@ -6,25 +6,18 @@ examples, exit statuses) is data next to the command; `page.py` lays it out.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from consentry.cli.output import Output, write_answer
+from consentry.cli.table import Page
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 COLOR_CHOICES = ("auto", "always", "never")
 _META = "consentry."
-
-
-class Page(NamedTuple):
-    """What a help page says besides the options, which it reads from the command itself."""
-
-    summary: str
-    paragraphs: tuple[str, ...] = ()
-    arguments: tuple[tuple[str, str], ...] = ()
-    examples: tuple[tuple[str, str], ...] = ()
-    statuses: tuple[tuple[str, str], ...] = ()
-    read_on: tuple[str, ...] = ()
 
 
 def usage_problem(message: str, help_line: str) -> Exception:
@@ -58,6 +51,23 @@ class OneOf(click.Choice[str]):
         )
 
 
+class Folder(click.types.StringParamType):
+    """The name of a folder: completed by the shell, looked at by whoever uses it."""
+
+    name = "folder"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's interface
+        param: click.Parameter,  # noqa: ARG002 - click's interface
+        incomplete: str,
+    ) -> "list[CompletionItem]":
+        """Leaves it to the shell, which knows folders best."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+
+        return [CompletionItem(incomplete, type="dir")]
+
+
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     if value and param.name is not None:
         ctx.meta[_META + param.name] = value
@@ -78,7 +88,7 @@ def shared_options() -> list[click.Parameter]:
             expose_value=False,
             is_eager=True,
             callback=_remember,
-            help="Answer with one JSON document on standard output, errors too.",
+            help="Answer with one JSON document, errors included.",
         ),
         click.Option(
             ["-q", "--quiet"],
@@ -94,7 +104,7 @@ def shared_options() -> list[click.Parameter]:
             expose_value=False,
             is_eager=True,
             callback=_remember,
-            help="Print where each answer comes from, and details of faults.",
+            help="Print where each answer comes from.",
         ),
         click.Option(
             ["--color"],
@@ -134,7 +144,12 @@ class PlainCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click does, but a word too many is answered in our own words."""
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as problem:
+            # The parser does not always say whose options it was reading.
+            problem.ctx = problem.ctx or ctx
+            raise
         if rest and not ctx.resilient_parsing:
             raise usage_problem(
                 f"`{rest[0]}` is one word too many for `{ctx.command_path}`",
@@ -146,7 +161,12 @@ class PlainCommand(click.Command):
         """The page, laid out for the width at hand."""
         from consentry.cli.page import command_page  # noqa: PLC0415 - only help pays for it
 
-        return command_page(self, self.page, ctx)
+        return command_page(self.page, self.params, ctx, color_of(ctx))
+
+
+def color_of(ctx: click.Context) -> str:
+    """What `--color` was given so far."""
+    return str(ctx.meta.get(_META + "color", "auto"))
 
 
 def output_of(ctx: click.Context) -> Output:
@@ -160,5 +180,5 @@ def output_of(ctx: click.Context) -> Output:
         json=bool(meta.get(_META + "json")),
         quiet=bool(meta.get(_META + "quiet")),
         verbose=bool(meta.get(_META + "verbose")),
-        color=str(meta.get(_META + "color", "auto")),
+        color=color_of(ctx),
     )

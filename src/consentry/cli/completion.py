@@ -8,17 +8,16 @@ import click
 from click.shell_completion import ShellComplete, get_completion_class
 
 from consentry.base.codes import ExitStatus
-from consentry.cli.command import OneOf, Page, PlainCommand, output_of, usage_problem
+from consentry.cli.command import OneOf, PlainCommand, output_of, usage_problem
 from consentry.cli.output import write_answer
+from consentry.cli.table import COMPLETION_VARIABLE, PROGRAM, Page
 
 SHELLS = ("bash", "zsh", "fish")
-_PROGRAM = "consentry"
-_VARIABLE = "_CONSENTRY_COMPLETE"
 
 PAGE = Page(
     summary="Print the completion script of a shell.",
     paragraphs=(
-        "To install it, add the line for your shell to its start-up file, and open a new shell. "
+        "To install it, add the line for your shell to its start-up file and open a new shell.",
         "Completes commands, options, folders and the words of `consentry explain`.",
     ),
     arguments=(("SHELL", "bash (4.4 or newer), zsh or fish."),),
@@ -63,12 +62,18 @@ def script_for(shell: str) -> str:
 def answer_shell(root: click.Command, instruction: str) -> int:
     """Prints the completions a shell asked for through the environment."""
     shell, _, verb = instruction.partition("_")
-    if shell not in SHELLS or verb != "complete":
+    try:
+        if shell not in SHELLS or verb != "complete":
+            raise ValueError(instruction)
+        completer = _completer(root, shell)
+        words, incomplete = completer.get_completion_args()
+    except (KeyError, ValueError):
         raise usage_problem(
-            f"{_VARIABLE} is `{instruction}`, which is no request for completions",
-            f"unset it; `{_PROGRAM} completion SHELL` prints the script that uses it",
-        )
-    write_answer(_completer(root, shell).complete() + "\n")
+            f"{COMPLETION_VARIABLE} is `{instruction}`, which is no request for completions",
+            f"unset it; `{PROGRAM} completion SHELL` prints the script that uses it",
+        ) from None
+    items = completer.get_completions(words, incomplete)
+    write_answer("".join(f"{completer.format_completion(item)}\n" for item in items))
     return ExitStatus.DONE
 
 
@@ -76,4 +81,4 @@ def _completer(root: click.Command, shell: str) -> ShellComplete:
     made = get_completion_class(shell)
     if made is None:
         raise usage_problem(f"no completion for `{shell}`", f"it takes one of: {', '.join(SHELLS)}")
-    return made(root, {}, _PROGRAM, _VARIABLE)
+    return made(root, {}, PROGRAM, COMPLETION_VARIABLE)

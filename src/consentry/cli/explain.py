@@ -1,5 +1,6 @@
 """`consentry explain`: what a word of the product means, offline."""
 
+import os
 from textwrap import wrap
 
 import click
@@ -8,20 +9,24 @@ from click.shell_completion import CompletionItem
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import UsageProblem
 from consentry.base.safetext import safe_line
-from consentry.cli.command import Page, PlainCommand, output_of
+from consentry.cli.command import PlainCommand, output_of
 from consentry.cli.output import Output, page_width
 from consentry.cli.suggest import help_for
+from consentry.cli.table import Page
+from consentry.service.pathwords import explain_path, is_path
+from consentry.service.surroundings import look_around
 from consentry.service.words import Word, WordKind, all_words, words_named
 
 PAGE = Page(
     summary="Explain a word of the product, or list them all.",
     paragraphs=("Reads its own tables only: no network, no workspace, no configuration.",),
-    arguments=(("WORD", "An error code, exit status, setting, engine or host feature."),),
+    arguments=(("WORD", f"Of these kinds: {', '.join(WordKind)}. A path begins with / or ~."),),
     examples=(
         ("consentry explain", "every word, by kind"),
         ("consentry explain state-refused", "an error code, and what to do"),
         ("consentry explain 126", "an exit status"),
-        ("consentry explain landlock", "a feature of the host"),
+        ("consentry explain mcp-standard", "what a permission set opens"),
+        ("consentry explain ~/.ssh/config", "whether a path is protected, and why"),
         ("consentry explain --quiet", "the bare words, one on a line"),
     ),
     statuses=(
@@ -45,7 +50,12 @@ def _complete(
 @click.pass_context
 def _explain(ctx: click.Context, *, word: str | None) -> ExitStatus:
     output = output_of(ctx)
-    found = all_words() if word is None else words_named(word)
+    if word is None:
+        found = all_words()
+    elif is_path(word):
+        found = (explain_path(word, look_around(os.environ)),)
+    else:
+        found = words_named(word)
     if word is not None and not found:
         names = [known.name for known in all_words()]
         help_line = help_for(word, names, Code.UNKNOWN_WORD.remedy)
@@ -86,14 +96,17 @@ def _listing(output: Output, words: tuple[Word, ...]) -> list[str]:
         named = [word.name for word in words if word.kind is kind]
         if named:
             lines += [output.paint(kind.heading, "bold"), *_paragraph("  ", ", ".join(named)), ""]
-    return [*lines, "`consentry explain WORD` explains one of them."]
+    return [*lines, "`consentry explain WORD` explains one of them, or a path such as ~/.ssh."]
 
 
 def _explained(output: Output, word: Word) -> list[str]:
     lines = [f"{output.paint(safe_line(word.name), 'bold')} ({word.kind})"]
     lines += _paragraph("  ", safe_line(word.summary))
-    for title, text in word.details:
-        lines += ["", *_paragraph("  ", safe_line(f"{title}: {text}"))]
+    column = max((len(title) for title, _ in word.details), default=0) + 2
+    for number, (title, text) in enumerate(word.details):
+        body = _paragraph(" " * (column + 2), safe_line(text))
+        lines += [""] if number == 0 else []
+        lines += [f"  {title:<{column}}{body[0].lstrip(' ')}", *body[1:]]
     return lines
 
 

@@ -29,6 +29,9 @@ from consentry.cli.output import (
     write_message,
 )
 from consentry.cli.suggest import help_for
+from consentry.cli.table import PROGRAM
+
+_TRACEBACK_MARGIN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,23 @@ def report(problem: BaseException, arguments: list[str]) -> int:
         # A second Ctrl-C must not cut the answer to the first one short.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     if failure.code is Code.INTERNAL_FAULT and _wanted(arguments, "--verbose", "-v"):
-        for line in "".join(traceback.format_exception(problem)).splitlines():
-            write_message(safe_line(line))
+        write_message(_traceback_of(problem))
     if _wanted(arguments, "--json") and failure.code is not Code.OUTPUT_FAILED:
         return _answer_in_json(failure)
     write_message(_text_of(failure, "always" if _colored(arguments) else "never"))
     return failure.code.status
+
+
+def _traceback_of(problem: BaseException) -> str:
+    lines = "".join(traceback.format_exception(problem)).split("\n")
+    bodies = [(line, line.lstrip(" ")) for line in lines if line.strip(" ")]
+    # The margin is the traceback's own; wider than that it would be padding, and is shown.
+    return "\n".join(
+        " " * (len(line) - len(body)) + safe_line(body)
+        if len(line) - len(body) <= _TRACEBACK_MARGIN
+        else safe_line(line)
+        for line, body in bodies
+    )
 
 
 def failure_of(problem: BaseException) -> Failure:
@@ -74,7 +88,7 @@ def failure_of(problem: BaseException) -> Failure:
 
 def _failure_of_usage(problem: click.ClickException) -> Failure:
     ctx = problem.ctx if isinstance(problem, click.UsageError) else None
-    command = "consentry" if ctx is None else ctx.command_path
+    command = PROGRAM if ctx is None else ctx.command_path
     otherwise = f"`{command} --help` shows what it takes"
     if isinstance(problem, click.NoSuchOption):
         name = problem.option_name
@@ -103,7 +117,7 @@ def _where_it_belongs(name: str, ctx: click.Context) -> str | None:
         for word in ctx.command.list_commands(ctx):
             command = ctx.command.get_command(ctx, word)
             if command is not None and name in _options_of(command):
-                return f"`{name}` goes after the command word: `consentry {word} {name} ...`"
+                return f"`{name}` goes after the command word: `{PROGRAM} {word} {name} ...`"
     elif ctx.parent is not None and name in _options_of(ctx.parent.command):
         return f"`{name}` stands alone: `{ctx.parent.command_path} {name}`"
     return None
@@ -130,7 +144,7 @@ def _text_of(failure: Failure, color: str) -> str:
         title, hint = painted(title, "red"), painted(hint, "bold")
     place = "" if failure.where is None else str(failure.where)
     message = f"{place}: {failure.message}" if place else failure.message
-    return f"consentry: {title} {safe_line(message)}\n{hint} {safe_line(failure.help_line)}"
+    return f"{PROGRAM}: {title} {safe_line(message)}\n{hint} {safe_line(failure.help_line)}"
 
 
 def _answer_in_json(failure: Failure) -> int:

@@ -6,32 +6,18 @@ and shell completion of command words import no command at all.
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from consentry.cli.command import shared_options, usage_problem
+from consentry.cli.command import color_of, shared_options, usage_problem
+from consentry.cli.table import CommandSection
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 # What people type who look for these; they are options here.
 _OPTIONS_MISTAKEN_FOR_COMMANDS = ("help", "version")
-
-
-class CommandRow(NamedTuple):
-    """One command: its name, where it lives as `module:attribute`, and its line in the help."""
-
-    name: str
-    location: str
-    summary: str
-
-
-class CommandSection(NamedTuple):
-    """Commands that belong to the same step, under one heading."""
-
-    heading: str
-    rows: tuple[CommandRow, ...]
 
 
 class LazyGroup(click.Group):
@@ -47,7 +33,7 @@ class LazyGroup(click.Group):
         super().__init__(
             name,
             callback=callback,
-            params=[*params, *shared_options()],
+            params=[*shared_options(), *params],
             invoke_without_command=True,
             no_args_is_help=False,
             add_help_option=False,
@@ -103,4 +89,4 @@ class LazyGroup(click.Group):
         """The page, laid out for the width at hand."""
         from consentry.cli.page import group_page  # noqa: PLC0415 - only help pays for it
 
-        return group_page(self, ctx)
+        return group_page(self.sections, self.params, ctx, color_of(ctx))

@@ -5,9 +5,14 @@ like any other: one message, the documented exit status, and never a traceback b
 interrupt before this file runs, while the interpreter itself starts, is out of its reach.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+
+# The status of `internal-fault`, spelled out: the table may be what cannot be loaded.
+_FAILED = 125
 
 
 def main() -> None:
@@ -23,14 +28,28 @@ def run(arguments: list[str], program: Callable[[list[str]], int]) -> int:
     except SystemExit:
         raise
     except BaseException as problem:  # noqa: BLE001 - the outermost boundary: nothing may pass it
+        return _report(problem, arguments)
+
+
+def _report(problem: BaseException, arguments: list[str]) -> int:
+    try:
         from consentry.cli.failure import report  # noqa: PLC0415 - only failures pay for it
 
         return report(problem, arguments)
+    except BaseException:  # noqa: BLE001 - as above; with what is left, say at least this
+        with suppress(OSError):
+            os.write(2, b"consentry: error[internal-fault]: a failure could not be reported\n")
+        return _FAILED
 
 
 def _consentry(arguments: list[str]) -> int:
+    # Modules live as long as the process: looking for garbage among them while they load and
+    # again at exit would cost a fifth of the time a short command takes.
+    gc.disable()
     from consentry.cli.root import consentry  # noqa: PLC0415 - inside the boundary, see above
 
+    gc.freeze()
+    gc.enable()
     return consentry(arguments)
 
 

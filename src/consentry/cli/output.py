@@ -17,6 +17,7 @@ SCHEMA_VERSION = 1
 WIDTH_WITHOUT_TERMINAL = 80
 NARROWEST = 40
 WIDEST = 100
+_MOST_DIGITS = 9
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33"}
 
 
@@ -65,7 +66,7 @@ def wants_color(choice: str, stream: TextIO | None, environ: Mapping[str, str]) 
 def page_width() -> int:
     """Columns to lay text out for: COLUMNS, else the terminal's, else 80; within reason."""
     named = os.environ.get("COLUMNS", "")
-    if named.isascii() and named.isdigit() and int(named) > 0:
+    if named.isascii() and named.isdigit() and len(named) <= _MOST_DIGITS and int(named) > 0:
         columns = int(named)
     else:
         try:
@@ -80,9 +81,8 @@ def json_text(kind: str, body: Mapping[str, object]) -> str:
     import json  # noqa: PLC0415 - text answers do not pay for it
 
     document = {"schema_version": SCHEMA_VERSION, "kind": kind, **body}
-    text = json.dumps(_without_surrogates(document), ensure_ascii=True, allow_nan=False, indent=2)
-    # DEL is ASCII, so the encoder lets it through; it can only stand inside a string.
-    return text.replace("\x7f", "\\u007f") + "\n"
+    plain = _without_surrogates(document)
+    return json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=2) + "\n"
 
 
 def _without_surrogates(value: object) -> object:
@@ -108,6 +108,10 @@ def write_answer(text: str) -> None:
     except OSError as problem:
         _forget_unwritten(sys.stdout)
         raise _output_failed((problem.strerror or "unknown reason").lower()) from problem
+    except KeyboardInterrupt:
+        # The reader may be as slow as before: leaving must not wait for it.
+        _forget_unwritten(sys.stdout)
+        raise
 
 
 def write_message(text: str) -> None:

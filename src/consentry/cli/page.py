@@ -1,24 +1,28 @@
 """Help pages: laid out from data, for the width at hand, without a word that is not ours.
 
 A page says what the command is for, how to write it, its options, examples, exit statuses and
-where to read on. Examples come verbatim and are never wrapped.
+where to read on. The words of an example are never wrapped.
 """
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Sequence
 from textwrap import wrap
 
 import click
 
 from consentry import __version__
-from consentry.cli.command import Page
-from consentry.cli.lazygroup import LazyGroup
 from consentry.cli.output import page_width, painted, wants_color
+from consentry.cli.table import CommandSection, Page
 
 _GAP = 2
 _INDENT = 2
-_WIDEST_TERM = 34
+_WIDEST_TERM = 40
+
+_STATUSES = (
+    "0 done, 1 a check found something, 2 wrong usage, 125 Consentry failed, 126 denied, "
+    "130 interrupted. `consentry explain` has all of them."
+)
 
 ROOT = Page(
     summary=(
@@ -32,98 +36,99 @@ ROOT = Page(
         ("consentry explain", "every word that can be explained"),
         ("consentry explain 126", "what an exit status means"),
     ),
-    statuses=(
-        ("0", "done"),
-        ("1", "a check found something"),
-        ("2", "wrong usage"),
-        ("125", "Consentry failed"),
-        ("126", "denied"),
-        ("130", "interrupted"),
-    ),
-    read_on=(
-        "`consentry COMMAND --help` for a command, `consentry explain` for every exit status;",
-        "docs/reference/cli.md in the source has it all on one page.",
-    ),
+    read_on=("`consentry COMMAND --help` for one command; docs/reference/cli.md in the source.",),
 )
 
 
-def group_page(group: LazyGroup, ctx: click.Context) -> str:
+def group_page(
+    sections: Sequence[CommandSection],
+    params: Sequence[click.Parameter],
+    ctx: click.Context,
+    color: str,
+) -> str:
     """The page of the root command."""
+    layout = _Layout(color)
+    widest = max(len(row.name) for section in sections for row in section.rows)
     parts = [f"Usage: {ctx.command_path} [OPTIONS] COMMAND [ARGUMENTS]"]
-    parts += [_paragraph(text) for text in (ROOT.summary, *ROOT.paragraphs)]
-    for section in group.sections:
+    parts += [layout.paragraph(text) for text in (ROOT.summary, *ROOT.paragraphs)]
+    for section in sections:
         rows = [(row.name, row.summary) for row in section.rows]
-        parts.append(_section(section.heading, rows, _widest(group.rows)))
-    parts.append(_section("Options, also after the command word", _options(group, ctx)))
-    return "\n\n".join([*parts, *_tail(ROOT)])
+        parts.append(layout.section(section.heading, rows, widest))
+    parts.append(layout.section("Options, before or after the command word", _options(params, ctx)))
+    parts.append(layout.section("Examples", ROOT.examples))
+    parts.append("\n".join([layout.heading("Exit status"), layout.indented(_STATUSES)]))
+    return "\n\n".join([*parts, *_read_on(layout, ROOT)])
 
 
-def command_page(command: click.Command, page: Page, ctx: click.Context) -> str:
+def command_page(
+    page: Page, params: Sequence[click.Parameter], ctx: click.Context, color: str
+) -> str:
     """The page of one command."""
-    arguments = [param for param in command.params if isinstance(param, click.Argument)]
+    layout = _Layout(color)
+    arguments = [param for param in params if isinstance(param, click.Argument)]
     words = ["[OPTIONS]", *(argument.make_metavar(ctx) for argument in arguments)]
     parts = [f"Usage: {ctx.command_path} {' '.join(words)}"]
-    parts += [_paragraph(text) for text in (page.summary, *page.paragraphs)]
+    parts += [layout.paragraph(text) for text in (page.summary, *page.paragraphs)]
     if page.arguments:
-        parts.append(_section("Arguments", page.arguments))
-    parts.append(_section("Options", _options(command, ctx)))
-    return "\n\n".join([*parts, *_tail(page)])
+        parts.append(layout.section("Arguments", page.arguments))
+    parts.append(layout.section("Options", _options(params, ctx)))
+    return "\n\n".join([*parts, *_tail(layout, page)])
 
 
-def _tail(page: Page) -> list[str]:
+def _tail(layout: "_Layout", page: Page) -> list[str]:
     parts = []
     if page.examples:
-        parts.append(_section("Examples", page.examples, wrapped=False))
+        parts.append(layout.section("Examples", page.examples))
     if page.statuses:
-        parts.append(_section("Exit status", page.statuses))
-    if page.read_on:
-        parts.append(_heading("Read on") + "\n" + "\n".join(map(_indented, page.read_on)))
-    return parts
+        parts.append(layout.section("Exit status", page.statuses))
+    return [*parts, *_read_on(layout, page)]
 
 
-def _options(command: click.Command, ctx: click.Context) -> list[tuple[str, str]]:
+def _read_on(layout: "_Layout", page: Page) -> list[str]:
+    if not page.read_on:
+        return []
+    return ["\n".join([layout.heading("Read on"), *map(layout.indented, page.read_on)])]
+
+
+def _options(params: Sequence[click.Parameter], ctx: click.Context) -> list[tuple[str, str]]:
     rows = []
-    for param in command.params:
+    for param in params:
         if isinstance(param, click.Option):
             value = "" if param.is_flag else f" {param.make_metavar(ctx)}"
-            # Long names line up when those without a short one leave room for it.
             names = ", ".join(sorted(param.opts, key=len))
-            rows.append((names if names[1] != "-" else f"    {names}", param.help or "", value))
-    return [(names + value, text) for names, text, value in rows]
+            # Long names line up when those without a short one leave room for it.
+            margin = "    " if names.startswith("--") else ""
+            rows.append((margin + names + value, param.help or ""))
+    return rows
 
 
-def _section(
-    heading: str, rows: Iterable[tuple[str, str]], widest: int = 0, *, wrapped: bool = True
-) -> str:
-    rows = list(rows)
-    column = max(widest, min(_widest(term for term, _ in rows), _WIDEST_TERM)) + _GAP
-    lines = [_heading(heading)]
-    for term, text in rows:
-        room = page_width() - _INDENT - column - 1
-        texts = wrap(text, room) if wrapped else [text]
-        if len(term) + _GAP > column:
-            lines.append(" " * _INDENT + term)
-            term = ""  # noqa: PLW2901 - the term has its own line now
-        for text_line in texts:
-            lines.append(f"{' ' * _INDENT}{term:<{column}}{text_line}".rstrip())
-            term = ""  # noqa: PLW2901 - only the first line carries it
-    return "\n".join(lines)
+class _Layout:
+    """Headings, definition lists and paragraphs for one width and one choice of colour."""
 
+    def __init__(self, color: str) -> None:
+        self.width = page_width() - 1
+        self.colored = wants_color(color, sys.stdout, os.environ)
 
-def _widest(terms: Iterable[str]) -> int:
-    return max((len(term) for term in terms), default=0)
+    def heading(self, text: str) -> str:
+        return painted(f"{text}:", "bold") if self.colored else f"{text}:"
 
+    def section(self, heading: str, rows: Sequence[tuple[str, str]], widest: int = 0) -> str:
+        column = _INDENT + max(widest, min(max(len(term) for term, _ in rows), _WIDEST_TERM)) + _GAP
+        lines = [self.heading(heading)]
+        for term, text in rows:
+            start = f"{' ' * _INDENT}{term}"
+            if len(start) + _GAP > column:
+                lines.append(start)
+                start = ""
+            body = wrap(text, self.width - column)
+            lines.append(f"{start:<{column}}{body[0]}")
+            lines += [" " * column + line for line in body[1:]]
+        return "\n".join(lines)
 
-def _heading(text: str) -> str:
-    line = f"{text}:"
-    return painted(line, "bold") if wants_color("auto", sys.stdout, os.environ) else line
+    def paragraph(self, text: str) -> str:
+        return "\n".join(wrap(text, self.width))
 
-
-def _paragraph(text: str) -> str:
-    return "\n".join(wrap(text, page_width() - 1))
-
-
-def _indented(text: str) -> str:
-    margin = " " * _INDENT
-    lines = wrap(text, page_width() - 1, initial_indent=margin, subsequent_indent=margin)
-    return "\n".join(lines)
+    def indented(self, text: str) -> str:
+        margin = " " * _INDENT
+        lines = wrap(text, self.width, initial_indent=margin, subsequent_indent=margin)
+        return "\n".join(lines)

@@ -10,11 +10,9 @@ import click
 
 from consentry import __version__
 from consentry.cli.command import output_of, usage_problem
-from consentry.cli.lazygroup import CommandRow, CommandSection, LazyGroup
+from consentry.cli.lazygroup import LazyGroup
 from consentry.cli.output import write_message
-
-PROGRAM = "consentry"
-COMPLETION_VARIABLE = "_CONSENTRY_COMPLETE"
+from consentry.cli.table import COMPLETION_VARIABLE, PROGRAM, CommandRow, CommandSection
 
 SECTIONS = (
     CommandSection(
@@ -52,7 +50,9 @@ SECTIONS = (
 
 def make_root() -> LazyGroup:
     """A fresh root command; nothing of it outlives the invocation."""
-    version = click.Option(["--version"], is_flag=True, help="Print the version.")
+    version = click.Option(
+        ["--version"], is_flag=True, help="Print the version; takes no command word."
+    )
     return LazyGroup(PROGRAM, SECTIONS, _at_root, [version])
 
 
@@ -95,7 +95,7 @@ def consentry(arguments: list[str]) -> int:
         return answer_shell(make_root(), instruction)
     root = make_root()
     try:
-        with root.make_context(PROGRAM, arguments) as ctx:
+        with root.make_context(PROGRAM, list(arguments)) as ctx:
             return int(root.invoke(ctx) or 0)
     except click.exceptions.Exit as leaving:
         return leaving.exit_code

@@ -9,8 +9,9 @@ import click
 
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
-from consentry.cli.command import Page, PlainCommand, output_of
+from consentry.cli.command import Folder, PlainCommand, output_of
 from consentry.cli.output import Output, page_width
+from consentry.cli.table import Page
 from consentry.enforce.facts import Fact, Found, HostView
 from consentry.enforce.programs import Engine
 from consentry.service.places import ConfigurationFolder, Trust
@@ -21,8 +22,8 @@ from consentry.service.surroundings import look_around
 PAGE = Page(
     summary="Show the workspace, the configuration, the state, the engines, and why each.",
     paragraphs=(
-        "Looks, and changes nothing: no folder is made, no document is opened, no program is "
-        "started. Facts about the host are read, not proven by doing.",
+        "Only looks: makes no folder, opens no document, starts no program.",
+        "Facts about the host are read, not proven by doing.",
     ),
     examples=(
         ("consentry status", "what is found here"),
@@ -41,6 +42,7 @@ PAGE = Page(
 
 _LABEL = 11
 _WORDS = {Found.YES: "found", Found.NO: "not found", Found.UNKNOWN: "unknown"}
+_VERBS = {Found.YES: "offers", Found.NO: "lacks", Found.UNKNOWN: "unsure"}
 _STYLES = {Found.YES: "green", Found.NO: "bold", Found.UNKNOWN: "yellow"}
 
 
@@ -67,13 +69,13 @@ status = PlainCommand(
     [
         click.Option(
             ["--workspace"],
-            type=click.Path(file_okay=False),
+            type=Folder(),
             metavar="FOLDER",
             help="Take this folder as the workspace.",
         ),
         click.Option(
             ["--config"],
-            type=click.Path(file_okay=False),
+            type=Folder(),
             metavar="FOLDER",
             help="Read the configuration from this folder alone.",
         ),
@@ -132,12 +134,12 @@ def _place(path: Path, about: str) -> list[str]:
 
 def _folder(output: Output, folder: ConfigurationFolder) -> list[str]:
     if not folder.exists:
-        about = f"{folder.source}: not there"
+        about = f"{folder.source}; not there"
     else:
         count = len(folder.files)
         what = "1 known file" if count == 1 else f"{count or 'no'} known files"
         trust = ", not trusted until accepted" if folder.trust is Trust.NOT_ACCEPTED else ""
-        about = f"{folder.source}: {what}{trust}"
+        about = f"{folder.source}; {what}{trust}"
     lines = _place(folder.path, about)
     if output.verbose:
         lines += [f"  - {safe_line(name)}" for name in folder.files]
@@ -145,7 +147,7 @@ def _folder(output: Output, folder: ConfigurationFolder) -> list[str]:
 
 
 def _state(state: StateDirectory) -> list[str]:
-    said = state.why if state.exists else f"{state.why}: not there, made on first use"
+    said = state.why if state.exists else f"{state.why}; made on first use"
     hidden = "; inside the workspace, and hidden there" if state.hidden else ""
     return _place(state.path, said + hidden)
 
@@ -155,7 +157,7 @@ def _engines(output: Output, report: StatusReport) -> list[str]:
     if driven:
         about = f"this version can run things in: {', '.join(driven)}"
     else:
-        about = "this version has no driver for any of them, so it cannot run anything yet"
+        about = "this version can run nothing in any of them yet: it has no driver"
     lines = _labelled(output, "engines", _wrapped(about, page_width() - _LABEL - 1))
     for engine in report.engines:
         word = f"{_WORDS[engine.found]:<10}"
@@ -173,15 +175,18 @@ def _about_engine(engine: Engine) -> str:
 
 
 def _host(output: Output, report: StatusReport) -> list[str]:
-    kernel, *features = report.host
-    lines = _labelled(output, "host", [safe_line(kernel.value or kernel.why)])
+    by_name = {fact.name: fact for fact in report.host}
+    kernel, container = by_name.pop("kernel"), by_name.pop("container")
+    inside = ", in a container by its signs" if container.found is Found.YES else ""
+    what = safe_line(kernel.value or kernel.why) + inside + "; read, not tried"
+    lines = _labelled(output, "host", _wrapped(what, page_width() - _LABEL - 1))
     if output.verbose:
         return lines + [line for fact in report.host for line in _fact(output, fact, margin=2)]
-    for found in Found:
-        named = [_in_short(fact) for fact in features if fact.found is found]
+    for found, verb in _VERBS.items():
+        named = [_in_short(fact) for fact in by_name.values() if fact.found is found]
         if named:
-            start = f"  {output.paint(f'{found:<{_LABEL - 2}}', _STYLES[found])}"
-            lines += _hanging(start, "; ".join(named), width_of_start=_LABEL)
+            start = f"  {output.paint(f'{verb:<{_LABEL - 2}}', _STYLES[found])}"
+            lines += _hanging(start, ", ".join(named), width_of_start=_LABEL)
     return lines
 
 

@@ -80,6 +80,10 @@ class HostView:
         """The place of an absolute path below this view's root."""
         return self.root / absolute.lstrip("/")
 
+    def has(self, absolute: str) -> bool:
+        """Whether something of that name is there, as far as this user can see."""
+        return os.path.lexists(self.at(absolute))
+
     def read(self, absolute: str) -> str | None:
         """The text of a small file, or None when it is missing or may not be read."""
         try:

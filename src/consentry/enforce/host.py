@@ -95,7 +95,7 @@ def _user_namespaces(view: HostView) -> Fact:
     if _status_field(view, "Seccomp") == _FILTERING:
         why = f"{limit_source} is {limit}, but a seccomp filter on this process may refuse them"
         return Fact(name, Found.UNKNOWN, "filtered", why)
-    return Fact(name, Found.YES, f"limit {limit}", f"{limit_source} is {limit}")
+    return Fact(name, Found.YES, "", f"{limit_source} is {limit}")
 
 
 def _status_field(view: HostView, wanted: str) -> str | None:
@@ -113,7 +113,7 @@ def _seccomp(view: HostView) -> Fact:
     mode = _status_field(view, "Seccomp")
     if mode is None:
         return Fact(name, Found.NO, "not built in", f"{source} has no line for it")
-    state = "this process is filtered already" if mode == _FILTERING else "no filter on us"
+    state = "we are filtered already" if mode == _FILTERING else ""
     return Fact(name, Found.YES, state, f"the Seccomp line of {source} is {mode}")
 
 
@@ -123,8 +123,8 @@ def _seccomp_notify(view: HostView) -> Fact:
     if actions is None:
         return Fact(name, Found.UNKNOWN, "", f"{source} cannot be read")
     if "user_notif" in actions.split():
-        return Fact(name, Found.YES, "user_notif", f"listed in {source}")
-    return Fact(name, Found.NO, "no user_notif", f"not listed in {source}")
+        return Fact(name, Found.YES, "", f"user_notif is listed in {source}")
+    return Fact(name, Found.NO, "", f"user_notif is not listed in {source}")
 
 
 def _overlayfs(view: HostView) -> Fact:
@@ -133,18 +133,18 @@ def _overlayfs(view: HostView) -> Fact:
     if listing is None:
         return Fact(name, Found.UNKNOWN, "", f"{source} cannot be read")
     if any(line.split()[-1:] == ["overlay"] for line in listing.splitlines()):
-        return Fact(name, Found.YES, "registered", f"listed in {source}")
+        return Fact(name, Found.YES, "", f"listed in {source}")
     release = view.read_word("/proc/sys/kernel/osrelease") or "unknown"
     folder = f"/lib/modules/{release}/kernel/fs/overlayfs"
-    if view.at(folder).is_dir():
+    if view.has(folder):
         why = f"not listed in {source}; a module lies in {folder} and may be loaded on demand"
         return Fact(name, Found.UNKNOWN, "module not loaded", why)
-    return Fact(name, Found.NO, "not registered", f"not listed in {source}, no module in {folder}")
+    return Fact(name, Found.NO, "", f"not listed in {source}, no module in {folder}")
 
 
 def _container(view: HostView) -> Fact:
     name = "container"
-    signs = [path for path in ("/.dockerenv", "/run/.containerenv") if view.at(path).exists()]
+    signs = [path for path in ("/.dockerenv", "/run/.containerenv") if view.has(path)]
     if view.read_word("/run/systemd/container"):
         signs.append("/run/systemd/container")
     first_group = view.read("/proc/1/cgroup") or ""
@@ -154,5 +154,5 @@ def _container(view: HostView) -> Fact:
     if uid_map and uid_map != _WHOLE_UID_MAP:
         signs.append("/proc/self/uid_map")
     if signs:
-        return Fact(name, Found.YES, "signs of one", f"evidence, no proof: {', '.join(signs)}")
-    return Fact(name, Found.NO, "no sign of one", "none of the usual signs; that proves nothing")
+        return Fact(name, Found.YES, "by its signs", f"evidence, no proof: {', '.join(signs)}")
+    return Fact(name, Found.NO, "", "none of the usual signs; that proves nothing")

@@ -128,4 +128,4 @@ def whole_proc_fact(mounts: tuple[Mount, ...] | None) -> Fact:
     if covered:
         why = f"{source} shows mounts over {', '.join(sorted(set(covered))[:3])}"
         return Fact(name, Found.NO, f"{len(set(covered))} parts covered", why)
-    return Fact(name, Found.YES, "nothing covered", f"{source} shows no mount over a part of /proc")
+    return Fact(name, Found.YES, "", f"{source} shows no mount over a part of /proc")

@@ -14,7 +14,8 @@ from pathlib import Path
 ROOT_UID = 0
 
 # The number the kernel shows for an owner that has none in this user namespace.
-OVERFLOW_UID = 65534
+_OVERFLOW_UID = 65534
+_UID_MAP = Path("/proc/self/uid_map")
 
 
 def stranger_over_file(path: Path, uid: int) -> str | None:
@@ -44,9 +45,23 @@ def _folders_above(path: Path) -> list[Path]:
 def _stranger_over(folders: list[Path], uid: int) -> str | None:
     for folder in folders:
         found = folder.stat()
-        if found.st_uid not in (ROOT_UID, uid, OVERFLOW_UID):
+        if found.st_uid not in (ROOT_UID, uid) and not _is_stand_in(found.st_uid):
             return f"the folder `{folder}` belongs to user {found.st_uid}"
         # In a sticky folder such as /tmp only owners may rename or remove an entry.
         if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
             return f"everybody may write the folder `{folder}`"
     return None
+
+
+def _is_stand_in(owner: int) -> bool:
+    """Whether `owner` is nobody in here: the folders above a container's tree often are.
+
+    Such a number is given to no process of this namespace. Outside of one, it is a user like any.
+    """
+    if owner != _OVERFLOW_UID:
+        return False
+    try:
+        rows = [line.split() for line in _UID_MAP.read_text(encoding="ascii").splitlines()]
+    except OSError:
+        return False
+    return not any(int(first) <= owner < int(first) + int(count) for first, _, count in rows)

@@ -88,7 +88,7 @@ def _native(facts: dict[str, Fact]) -> Engine:
     if unsettled:
         why = f"not settled by what can be read: {', '.join(unsettled)}"
         return Engine(NATIVE, Found.UNKNOWN, why, needs=needs)
-    why = f"needs no program; the kernel offers {', '.join(_NATIVE_NEEDS)}"
+    why = "nothing to install; the kernel offers what it needs"
     return Engine(NATIVE, Found.YES, why, needs=needs)
 
 
@@ -163,7 +163,12 @@ def docker_socket(view: HostView) -> Fact:
     try:
         mode = view.at(path).stat().st_mode
     except OSError as problem:
-        return Fact(name, Found.NO, f"no {path}", f"{path}: {problem.strerror}")
+        return Fact(
+            name,
+            Found.NO,
+            f"no {path}",
+            f"looking at it says: {(problem.strerror or 'nothing').lower()}",
+        )
     if not stat.S_ISSOCK(mode):
         return Fact(name, Found.NO, f"{path} is no socket", f"read from the mode of {path}")
     if not os.access(view.at(path), os.R_OK | os.W_OK):

@@ -1,8 +1,7 @@
 """Where the workspace and the configuration are, how they were found, and what is in them.
 
-Discovery reads names and modes only: it opens no document, follows the rules of CONSENT for what
-may be trusted, and creates nothing. A workspace is a stranger's: whatever configuration lies in it
-counts as `not trusted until accepted`, however it was found.
+Discovery reads names and modes only: it opens no document and creates nothing. A workspace is a
+stranger's: whatever configuration lies in it is not trusted until accepted, however it was found.
 
 The order for the workspace: `--workspace`; else the nearest folder, from the current one upwards,
 with `.consentry/` or `.paper/_cfg/` in it; else the nearest with `.git`; else the current folder.
@@ -109,21 +108,22 @@ def _discover(cwd: Path) -> _Discovered:
     folders = (cwd, *cwd.parents)
     for height, folder in enumerate(folders):
         for marker in MARKERS:
-            if _is_folder(folder / marker):
-                why = f"the nearest folder with `{marker}` in it{_upwards(height)}"
+            if is_folder(folder / marker):
+                nearest = ", the nearest one" if height else ""
+                why = f"`{marker}` is {_upwards(height)}{nearest}"
                 return _Discovered(folder, FoundBy.MARKER, why, marker)
     for height, folder in enumerate(folders):
         if os.path.lexists(folder / GIT_MARKER):
-            why = f"the git root{_upwards(height)}; no `.consentry` or `.paper/_cfg` found"
+            why = f"git root: `.git` is {_upwards(height)}; no `.consentry` or `.paper/_cfg`"
             return _Discovered(folder, FoundBy.GIT, why, GIT_MARKER)
-    why = "the current folder; no `.consentry`, `.paper/_cfg` or `.git` here or above"
+    why = "current folder: no `.consentry`, `.paper/_cfg` or `.git` up from here"
     return _Discovered(cwd, FoundBy.CURRENT, why)
 
 
 def _upwards(height: int) -> str:
     if height == 0:
-        return " (the current one)"
-    return " (1 level up)" if height == 1 else f" ({height} levels up)"
+        return "here"
+    return "1 level up" if height == 1 else f"{height} levels up"
 
 
 def _check_not_too_wide(around: Surroundings, found: _Discovered) -> None:
@@ -152,14 +152,14 @@ def find_configuration(
     """The user's folder and on top of it the workspace's; or the named one alone."""
     if named is not None:
         folder = _enterable(around, named, Code.CONFIG_MISSING)
-        return Configuration((_look_into(folder, "named with --config", workspace),))
+        return Configuration((_look_into(folder, "by --config", workspace),))
     base = configuration_base(around)
     folders = []
     if base.path is not None:
         folders.append(_look_into(base.path / "consentry", base.source, workspace))
     notes = base.notes
     if workspace is not None:
-        present = [marker for marker in MARKERS if _is_folder(workspace.path / marker)]
+        present = [marker for marker in MARKERS if is_folder(workspace.path / marker)]
         if present:
             folder = workspace.path / present[0]
             folders.append(_look_into(folder, "in the workspace", workspace))
@@ -238,7 +238,8 @@ def _enterable(around: Surroundings, named: str, code: Code) -> Path:
     return folder
 
 
-def _is_folder(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder as far as this user can see; never raises."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except OSError:

@@ -1,6 +1,6 @@
 """Every setting that is honoured, in one table.
 
-`docs/reference/cli.md` lists the same rows. A variable that is read anywhere in the product has a
+`docs/reference/settings.md` is made from it. A variable that is read anywhere in the product has a
 row here, and a row here is read somewhere: the tests compare this table with the source.
 """
 

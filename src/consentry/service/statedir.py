@@ -18,7 +18,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.enforce.ownership import stranger_over_folder
 from consentry.service.concern import Concern
-from consentry.service.places import FoundBy, Workspace, reason
+from consentry.service.places import FoundBy, Workspace, is_folder, reason
 from consentry.service.surroundings import Surroundings, resolved, state_base
 
 _FOR_OTHERS = 0o077
@@ -65,12 +65,12 @@ def _name(around: Surroundings) -> tuple[Path, StateSource, str, tuple[str, ...]
         if not value.startswith("/"):
             message = f"CONSENTRY_STATE is `{value}`, which is not an absolute path"
             raise UsageProblem(Code.SETTING_VALUE, message, help_line=_ABSOLUTE_HELP)
-        return Path(value), StateSource.CONSENTRY_STATE, "set by CONSENTRY_STATE", ()
+        return Path(value), StateSource.CONSENTRY_STATE, "by CONSENTRY_STATE", ()
     base = state_base(around)
     if base.path is None:
         message = f"no place for the state: {base.notes[-1]}"
         raise UsageProblem(Code.SETTING_VALUE, message, help_line=_ABSOLUTE_HELP)
-    return base.path / "consentry", StateSource.DEFAULT, f"below {base.source}", base.notes
+    return base.path / "consentry", StateSource.DEFAULT, base.source, base.notes
 
 
 _ABSOLUTE_HELP = "set CONSENTRY_STATE to an absolute path outside every workspace"
@@ -128,7 +128,7 @@ def _look_at(path: Path, real: Path, uid: int) -> tuple[bool, tuple[Concern, ...
 
 def _concerns_of_missing(real: Path, uid: int) -> list[Concern]:
     above = next(folder for folder in real.parents if os.path.lexists(folder))
-    if not above.is_dir():
+    if not is_folder(above):
         return [_unusable(f"`{above}` is in the way: not a folder")]
     if not os.access(above, os.W_OK | os.X_OK):
         return [_unusable(f"`{real}` cannot be made: you may not write `{above}`")]

@@ -16,6 +16,7 @@ from consentry.enforce.ownership import ROOT_UID
 PASSWD = Path("/etc/passwd")
 HOMES = Path("/home")
 _PASSWD_FIELDS = 7
+_MOST_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class BaseFolder:
-    """A base folder, the variable it came from, and what was ignored on the way to it."""
+    """A base folder, what decided on it, and what was ignored on the way to it."""
 
     path: Path | None
     source: str
@@ -57,7 +58,7 @@ def look_around(environ: Mapping[str, str]) -> Surroundings:
     uid = os.geteuid()
     try:
         cwd = Path.cwd()
-    except FileNotFoundError:
+    except OSError:
         cwd = None
     account_home = _account_home(uid)
     own = () if account_home is None else (Home(account_home, "your home folder"),)
@@ -113,7 +114,7 @@ def configuration_base(around: Surroundings) -> BaseFolder:
 
 def _base_folder(around: Surroundings, variable: str, value: str, default: str) -> BaseFolder:
     if value.startswith("/"):
-        return BaseFolder(Path(value), variable)
+        return BaseFolder(Path(value), f"by {variable}")
     ignored = (
         (f"{variable} is `{value}`, which is not an absolute path, and is ignored",)
         if value
@@ -121,7 +122,7 @@ def _base_folder(around: Surroundings, variable: str, value: str, default: str) 
     )
     home = own_home(around)
     path = None if home.path is None else home.path / default
-    return BaseFolder(path, f"the default, ~/{default}", ignored + home.notes)
+    return BaseFolder(path, "by default", ignored + home.notes)
 
 
 def resolved(path: Path) -> Path:
@@ -132,7 +133,8 @@ def resolved(path: Path) -> Path:
 def owners_of_ours(around: Surroundings) -> tuple[int, ...]:
     """Whose files may decide things for us: root's, the user's, and behind sudo the caller's."""
     caller = around.environ.get("SUDO_UID", "")
-    behind_sudo = around.uid == ROOT_UID and caller.isascii() and caller.isdigit()
+    is_number = caller.isascii() and caller.isdigit() and len(caller) <= _MOST_DIGITS
+    behind_sudo = around.uid == ROOT_UID and is_number
     return (ROOT_UID, around.uid, *((int(caller),) if behind_sudo else ()))
 
 

@@ -12,16 +12,25 @@ from consentry.base.codes import Code, ExitStatus
 from consentry.enforce.host import FACT_MEANINGS
 from consentry.enforce.programs import ENGINE_MEANINGS
 from consentry.service.settings import SETTINGS
+from consentry.surface.catalog import capability_catalog
+from consentry.surface.dimensions import Dimension, Level, LoadLevel
+from consentry.surface.lattice import NOTHING, standing
+from consentry.surface.permission_sets import PermissionSet, definition, is_legal_step
+from consentry.surface.sentence import in_words
 
 
 class WordKind(StrEnum):
     """What sort of word it is; the order here is the order of the listing."""
 
+    PERMISSION_SET = "permission set"
+    DIMENSION = "surface dimension"
+    CAPABILITY = "module capability"
     CODE = "error code"
     STATUS = "exit status"
     SETTING = "setting"
     ENGINE = "engine"
     HOST = "host feature"
+    PATH = "path"
 
     @property
     def heading(self) -> str:
@@ -30,11 +39,15 @@ class WordKind(StrEnum):
 
 
 _HEADINGS = {
+    WordKind.PERMISSION_SET: "Permission sets",
+    WordKind.DIMENSION: "Dimensions of a surface",
+    WordKind.CAPABILITY: "Capabilities of a module",
     WordKind.CODE: "Error codes",
     WordKind.STATUS: "Exit statuses",
     WordKind.SETTING: "Settings",
     WordKind.ENGINE: "Engines",
     WordKind.HOST: "Host features",
+    WordKind.PATH: "Paths",
 }
 
 
@@ -58,6 +71,55 @@ def words_named(name: str) -> tuple[Word, ...]:
     words = all_words()
     exact = tuple(word for word in words if word.name == name)
     return exact or tuple(word for word in words if word.name.lower() == name.lower())
+
+
+def _permission_sets() -> Iterable[Word]:
+    for name in PermissionSet:
+        found = definition(name)
+        native = found.native
+        details = (
+            ("opens", in_words(found.surface)),
+            ("steps from here", ", ".join(found.steps) or "none"),
+            (
+                "steps to here",
+                ", ".join(s for s in PermissionSet if is_legal_step(s, name)) or "none",
+            ),
+            ("native: workspace", native.workspace),
+            ("native: /tmp and home", native.tmp_and_home),
+            ("native: other reads", native.other_reads),
+            ("native: network", native.net),
+            ("native: environment", native.env),
+            ("native: run and ffi", native.run_and_ffi),
+            ("Deno", " ".join(found.deno_flags)),
+        )
+        yield Word(str(name), WordKind.PERMISSION_SET, found.summary, details)
+
+
+def _dimensions() -> Iterable[Word]:
+    for dimension in Dimension:
+        details = (
+            ("as a field", dimension.key),
+            ("values", _values_of(dimension)),
+        )
+        yield Word(str(dimension.value), WordKind.DIMENSION, dimension.meaning, details)
+
+
+def _values_of(dimension: Dimension) -> str:
+    standing_of_nothing = standing(NOTHING[dimension])
+    if dimension is Dimension.DYNAMIC_CODE_LOAD:
+        return ", ".join(LoadLevel)
+    return ", ".join(Level) if isinstance(standing_of_nothing, str) else "a list"
+
+
+def _capabilities() -> Iterable[Word]:
+    catalog = capability_catalog()
+    for entry in catalog.entries:
+        details = (
+            ("limits", "; ".join(entry.limits)),
+            ("enforced by", "the host application's broker; it is no power of the system"),
+            ("catalog version", catalog.version),
+        )
+        yield Word(entry.capability_id, WordKind.CAPABILITY, entry.scope, details)
 
 
 def _codes() -> Iterable[Word]:
@@ -91,6 +153,9 @@ def _host_features() -> Iterable[Word]:
 
 
 _SOURCES: tuple[Callable[[], Iterable[Word]], ...] = (
+    _permission_sets,
+    _dimensions,
+    _capabilities,
     _codes,
     _statuses,
     _settings,

@@ -1,0 +1,114 @@
+"""What the product says about one path: is it protected, by which rule, and why.
+
+The path is looked at as it is spelled and with links resolved, because a grant is bound to what a
+link leads to. Whether it exists does not matter for the answer; nothing is opened.
+"""
+
+import os
+from pathlib import Path
+
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.service.places import is_folder
+from consentry.service.statedir import find_state
+from consentry.service.surroundings import Surroundings, own_home, resolved
+from consentry.service.words import Word, WordKind
+from consentry.surface.pattern import Anchor, Pattern, Wildcard
+from consentry.surface.protected import ProtectedRoot, ProtectedRoots, protected_roots
+
+_SHOWN = 8
+
+
+def is_path(text: str) -> bool:
+    """Whether a word is meant as a path: absolute, or below the own home folder."""
+    return text.startswith(("/", "~/")) or text == "~"
+
+
+def explain_path(text: str, around: Surroundings) -> Word:
+    """The path as a word; raises when `~` is used and no home folder is known."""
+    spelled = _expanded(text, around)
+    real = resolved(spelled)
+    table = protected_roots().bound_to(
+        _homes_above(around, spelled, real), also=_own_places(around)
+    )
+    details: list[tuple[str, str]] = []
+    if real != spelled:
+        details.append(("leads to", str(real)))
+    row = table.over(_exactly(spelled)) or table.over(_exactly(real))
+    if row is not None:
+        summary, more = _protected(table, row, real)
+    elif is_folder(real):
+        # The homes of other accounts would only make the list long.
+        usual = protected_roots().bound_to(_own_homes(around), also=_own_places(around))
+        summary, more = _folder(usual.within(_and_below(real)))
+    else:
+        summary, more = _OPEN, []
+    return Word(text, WordKind.PATH, summary, (*details, *more, _source(table)))
+
+
+_OPEN = "in no protected root; a grant may open it"
+
+
+def _expanded(text: str, around: Surroundings) -> Path:
+    if text.startswith("~"):
+        home = own_home(around).path
+        if home is None:
+            message = f"`{text}` is below your home folder, and none is known"
+            raise UsageProblem(
+                Code.SETTING_VALUE, message, help_line="set HOME to an absolute path"
+            )
+        text = f"{home}{text[1:]}"
+    # `..` is removed as it stands; where it would cross a link, the resolved path tells.
+    return Path("/" + os.path.normpath(text).lstrip("/"))
+
+
+def _own_homes(around: Surroundings) -> tuple[str, ...]:
+    own = own_home(around).path
+    return () if own is None else tuple(dict.fromkeys((str(own), str(resolved(own)))))
+
+
+def _homes_above(around: Surroundings, *paths: Path) -> tuple[str, ...]:
+    """Of all homes only those that a row could matter in: an account list may be long."""
+    others = (home.path for home in around.homes)
+    above = (str(home) for home in others if any(path.is_relative_to(home) for path in paths))
+    return tuple(dict.fromkeys((*_own_homes(around), *above)))
+
+
+def _own_places(around: Surroundings) -> tuple[str, ...]:
+    try:
+        state = find_state(around, None)
+    except ConsentryError:
+        return ()
+    return (str(state.path), str(state.real))
+
+
+def _exactly(path: Path) -> Pattern:
+    return Pattern.literal(Anchor.ABSOLUTE, path.parts[1:])
+
+
+def _and_below(path: Path) -> Pattern:
+    return Pattern.literal(Anchor.ABSOLUTE, path.parts[1:], and_below=Wildcard.FOLDERS)
+
+
+def _protected(
+    table: ProtectedRoots, row: ProtectedRoot, real: Path
+) -> tuple[str, list[tuple[str, str]]]:
+    details = [("rule", row.pattern.text), ("why", row.why)]
+    exception = table.exception_for(_exactly(real))
+    if exception is None:
+        return "in a protected root; no grant ever opens it", details
+    details += [("exception", exception.pattern.text), ("why the exception", exception.why)]
+    return "protected, but provided by the engine to read; no grant opens it", details
+
+
+def _folder(inside: tuple[ProtectedRoot, ...]) -> tuple[str, list[tuple[str, str]]]:
+    if not inside:
+        return _OPEN, []
+    names = list(dict.fromkeys(row.pattern.text for row in inside))
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    summary = f"in no protected root, but {len(names)} lie in it; a grant must leave them hidden"
+    return summary, [("hidden in it", ", ".join(names[:_SHOWN]) + more)]
+
+
+def _source(table: ProtectedRoots) -> tuple[str, str]:
+    return ("table", f"{table.identity}, version {table.version}")

@@ -1,0 +1,139 @@
+"""What is imported, and what is not: a command pays for itself only."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from consentry.cli.command import PlainCommand
+from consentry.cli.root import make_root
+
+# The path of every invocation; each module here is paid for by every command.
+START = {
+    "consentry",
+    "consentry.cli",
+    "consentry.cli.command",
+    "consentry.cli.lazygroup",
+    "consentry.cli.main",
+    "consentry.cli.output",
+    "consentry.cli.root",
+    "consentry.cli.table",
+}
+HEAVY = {
+    "cryptography",
+    "ctypes",
+    "dataclasses",
+    "difflib",
+    "json",
+    "pathlib",
+    "pydantic",
+    "rfc8785",
+    "rich",
+    "sqlite3",
+    "subprocess",
+    "tomllib",
+    "yaml",
+}
+
+SCRIPT = """
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+from consentry.cli.main import main
+sys.argv = ["consentry", *sys.argv[1:]]
+main()
+"""
+
+
+def _modules(*words: str, **environ: str) -> set[str]:
+    """The modules in memory when the command ended, besides what the interpreter starts with."""
+    before = subprocess.run(
+        [sys.executable, "-c", "import sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *words],
+        env={**os.environ, **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return set(done.stderr.splitlines()[-1].split()) - set(before.stdout.split())
+
+
+def _ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.partition(".")[0] == "consentry"}
+
+
+def _foreign(modules: set[str]) -> set[str]:
+    tops = {name.partition(".")[0] for name in modules}
+    return tops - set(sys.stdlib_module_names) - {"consentry", "__main__"}
+
+
+def test_version_imports_the_start_and_click_and_nothing_else() -> None:
+    """Exactly these modules of ours, one library, and nothing heavy."""
+    modules = _modules("--version")
+    assert _ours(modules) == START
+    assert _foreign(modules) == {"click"}
+    assert not HEAVY & modules
+
+
+def test_root_help_imports_no_command() -> None:
+    """The page comes from the static table."""
+    modules = _modules("--help")
+    assert _ours(modules) == START | {"consentry.cli.page"}
+    assert _foreign(modules) == {"click"}
+    assert not HEAVY & modules
+
+
+def test_completing_a_command_word_imports_no_other_command() -> None:
+    """The words come from the static table, too."""
+    request = {"COMP_WORDS": "consentry st", "COMP_CWORD": "1"}
+    modules = _modules(_CONSENTRY_COMPLETE="bash_complete", **request)
+    commands = {"consentry.cli.status", "consentry.cli.explain"}
+    assert "consentry.cli.completion" in modules
+    assert not commands & modules
+    assert not any(name.startswith(("consentry.service", "consentry.surface")) for name in modules)
+
+
+@pytest.mark.parametrize("word", ["status", "explain", "completion"])
+def test_help_of_a_command_imports_that_command_only(word: str) -> None:
+    """Asking one command for its page does not load the others."""
+    modules = _modules(word, "--help")
+    others = {"status", "explain", "completion"} - {word}
+    assert f"consentry.cli.{word}" in modules
+    assert not {f"consentry.cli.{other}" for other in others} & modules
+
+
+def test_status_needs_no_surface_and_no_document_reader() -> None:
+    """A look at the host does not load the lattice, YAML or the terminal library."""
+    modules = _modules("status", "--quiet")
+    assert not any(name.startswith("consentry.surface") for name in modules)
+    assert _foreign(modules) == {"click"}
+
+
+def test_table_and_commands_agree() -> None:
+    """Every row leads to a command of that name, with a page that has examples and statuses."""
+    root = make_root()
+    context = click.Context(root, info_name="consentry")
+    assert root.list_commands(context) == ["status", "explain", "completion"]
+    for name in root.list_commands(context):
+        command = root.get_command(context, name)
+        assert isinstance(command, PlainCommand)
+        assert command.name == name
+        assert command.page.examples
+        assert {"0", "2"} <= {status for status, _ in command.page.statuses}
+        options = {opt for param in command.params for opt in param.opts}
+        assert {"--json", "--quiet", "--verbose", "--color", "--help", "-h"} <= options
+
+
+def test_every_command_has_a_file_of_its_name() -> None:
+    """`consentry WORD` is `cli/WORD.py`: where to look is never a question."""
+    folder = Path(__file__).parents[2] / "src/consentry/cli"
+    for row in make_root().rows.values():
+        assert row.location == f"consentry.cli.{row.name}:{row.name}"
+        assert (folder / f"{row.name}.py").is_file()
