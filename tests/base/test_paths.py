@@ -83,8 +83,8 @@ def test_a_link_that_leaves_is_refused_and_a_granted_one_works(jail: Path) -> No
     link.unlink()
     link.symlink_to("sub/file")
     assert read(SandboxedPath.create(jail, "link").unwrap()) == "inside"
-    unchecked = SandboxedPath(jail.parent, Path("secret"))
-    assert read(unchecked) == "outside"
+    wider = SandboxedPath.create(jail.parent, "secret").unwrap()
+    assert read(wider) == "outside", "only the jail's edge keeps the secret out"
 
 
 def test_strange_names_are_an_error_not_a_crash(jail: Path) -> None:
@@ -122,6 +122,17 @@ def test_swapping_a_folder_for_a_link_is_caught_at_open(jail: Path) -> None:
     descriptor = os.open(jail / "sub" / "file", os.O_RDONLY | os.O_NOFOLLOW)
     assert os.read(descriptor, 10) == b"outside", "the plain flag alone lets the attack succeed"
     os.close(descriptor)
+
+
+def test_writing_through_a_swapped_file_is_caught_too(jail: Path) -> None:
+    """TRUST §path-3: `O_NOFOLLOW` holds for every way of opening; the secret keeps its content."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    (jail / "sub" / "file").unlink()
+    (jail / "sub" / "file").symlink_to("../../secret")
+    for flags in (os.O_WRONLY | os.O_TRUNC, os.O_RDWR, os.O_WRONLY | os.O_CREAT | os.O_APPEND):
+        with pytest.raises(FilesystemRace):
+            made.open(flags, on_race=ignore)
+    assert (jail.parent / "secret").read_text() == "outside"
 
 
 def test_a_path_descriptor_does_not_return_the_link_itself(jail: Path) -> None:

@@ -59,7 +59,9 @@ def test_bad_sizes(text: str) -> None:
     assert "512MB" in caught.value.help_line
 
 
-@pytest.mark.parametrize("text", ["", "60", "s", "-1s", "1.5d", "0.0004s", "session", "1 month"])
+@pytest.mark.parametrize(
+    "text", ["", "60", "s", "-1s", "1.5d", "0.0004s", "session", "1 month", "30M", "1D"]
+)
 def test_bad_durations(text: str) -> None:
     """A number without a unit is refused here; the document that allows one knows which it means."""
     with pytest.raises(BadInput) as caught:

@@ -30,7 +30,10 @@ def test_a_page_with_one_row_less_is_found(plant):
     assert finding.line == at + 1
 
 
-@pytest.mark.parametrize("change", [str.rstrip, lambda text: text + "\n", str.upper])
+@pytest.mark.parametrize(
+    "change",
+    [str.rstrip, lambda text: text + "\n", str.upper, lambda text: text.replace("\n", "\r\n")],
+)
 def test_a_page_that_differs_in_a_byte_is_found(plant, change):
     """The comparison is of bytes, not of meaning."""
     assert (

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 from typing import Protocol
 
 from consentry.base.codes import Code
@@ -76,28 +77,36 @@ class Clock(Protocol):
         ...
 
 
+def _steady_ns() -> int:
+    """A clock that nobody sets, and that goes on while the machine sleeps where there is one."""
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return time.clock_gettime_ns(clock)
+
+
 class SystemClock:
-    """The machine's wall clock, which never steps back within one process."""
+    """The machine's wall clock, which never steps back within one process; threads may share it."""
 
     def __init__(
         self,
         wall_ns: Callable[[], int] = time.time_ns,
-        steady_ns: Callable[[], int] = time.monotonic_ns,
+        steady_ns: Callable[[], int] = _steady_ns,
     ) -> None:
         self._wall_ns = wall_ns
         self._steady_ns = steady_ns
         self._latest = wall_ns()
         self._latest_steady = steady_ns()
+        self._one_at_a_time = Lock()
 
     def now(self) -> Instant:
         """The wall clock, or the last instant plus the time steadily elapsed since, if later."""
-        wall, steady = self._wall_ns(), self._steady_ns()
-        # Only a wall clock behind an instant already given out counts as set back: the two clocks
-        # drift apart by nature, and taking the later of them always would accumulate that drift.
-        set_back = wall < self._latest
-        self._latest = self._latest + (steady - self._latest_steady) if set_back else wall
-        self._latest_steady = steady
-        return Instant(self._latest // 1_000_000)
+        with self._one_at_a_time:
+            wall, steady = self._wall_ns(), self._steady_ns()
+            # Only a wall clock behind an instant already given out counts as set back: the two
+            # drift apart by nature, and always taking the later one would add up that drift.
+            set_back = wall < self._latest
+            self._latest = self._latest + (steady - self._latest_steady) if set_back else wall
+            self._latest_steady = steady
+            return Instant(self._latest // 1_000_000)
 
 
 class ManualClock:

@@ -140,6 +140,12 @@ class Code(StrEnum):
         "a path leads out of the folder it must stay in, or cannot be resolved there",
         "name a path inside that folder, without links that leave it",
     )
+    PATH_KIND = (
+        "path-kind",
+        ExitStatus.DENIED,
+        "a path is neither a plain file nor a folder",
+        "remove the pipe, socket or device that stands where a file is expected",
+    )
     FILESYSTEM_RACE = (
         "filesystem-race",
         ExitStatus.DENIED,

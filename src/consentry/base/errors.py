@@ -4,7 +4,8 @@
     ├── BadInput          a document, pattern, size or id that cannot be read
     ├── Refused           understood, and the answer is no
     │   ├── PathEscape        a path leaves its jail
-    │   └── FilesystemRace    a path changed between check and use
+    │   ├── FilesystemRace    a path changed between check and use
+    │   └── NotAFile          a pipe, socket or device where a file or folder was expected
     └── UsageProblem      the command line, the environment or the place it was started in
 
 Messages are lower case, without a final period, with the caller's input in backticks. That input
@@ -94,6 +95,13 @@ class FilesystemRace(Refused):
 
     def __init__(self, message: str) -> None:
         super().__init__(Code.FILESYSTEM_RACE, message)
+
+
+class NotAFile(Refused):
+    """A pipe, socket or device where a plain file or folder was expected."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Code.PATH_KIND, message)
 
 
 class UsageProblem(ConsentryError):

@@ -2,7 +2,8 @@
 
 `run-0198c2f4-...`: the prefix makes an id legible in a log and refuses one kind where another is
 meant. Ids made by one source ascend, also within one millisecond and when the clock steps back
-(RFC 9562, section 6.2: a counter in the bits after the time, seeded at random).
+(RFC 9562, section 6.2: a counter in the bits after the time, seeded at random). Threads may share
+a source.
 
 Not promised: secrecy. An id names a thing; knowing it is never a right to it.
 """
@@ -10,6 +11,7 @@ Not promised: secrecy. An id names a thing; knowing it is never a right to it.
 import os
 import re
 from collections.abc import Callable
+from threading import Lock
 from typing import Protocol
 
 from consentry.base.clock import Clock
@@ -21,6 +23,7 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 
 _COUNTER_BITS = 42  # 12 bits beside the version, 30 beside the variant
 _TAIL_BITS = 32
+_MOST_MS = (1 << 48) - 1
 
 
 class IdSource(Protocol):
@@ -39,30 +42,35 @@ class Uuid7Ids:
         self._random_bytes = random_bytes
         self._latest_ms = -1
         self._counter = 0
+        self._one_at_a_time = Lock()
 
     def new(self, prefix: str) -> str:
         """A fresh id, later in sort order than every id this source made before."""
         if _PREFIX.fullmatch(prefix) is None:
             raise BadInput(Code.IDENTIFIER, f"`{prefix}` is not a prefix for an id")
-        now_ms = self._clock.now().unix_ms
+        with self._one_at_a_time:
+            self._advance(self._clock.now().unix_ms)
+            return f"{prefix}-{self._format()}"
+
+    def _advance(self, now_ms: int) -> None:
+        if not 0 <= now_ms <= _MOST_MS:
+            raise BadInput(Code.IDENTIFIER, f"an id cannot hold the time `{now_ms}` ms")
         if now_ms > self._latest_ms:
             # The top bit stays clear, so that a busy millisecond has room to count up.
             self._latest_ms = now_ms
             self._counter = self._random_bits(_COUNTER_BITS - 1)
-        else:
-            self._counter += 1
-            if self._counter >> _COUNTER_BITS:
-                self._latest_ms += 1
-                self._counter = self._random_bits(_COUNTER_BITS - 1)
-        return f"{prefix}-{self._format()}"
+            return
+        self._counter += 1
+        if self._counter >> _COUNTER_BITS:
+            self._latest_ms += 1
+            self._counter = self._random_bits(_COUNTER_BITS - 1)
 
     def _random_bits(self, bits: int) -> int:
         return int.from_bytes(self._random_bytes((bits + 7) // 8)) >> (-bits % 8)
 
     def _format(self) -> str:
         high, low = self._counter >> 30, self._counter & (1 << 30) - 1
-        number = self._latest_ms & (1 << 48) - 1
-        number = number << 4 | 0x7
+        number = self._latest_ms << 4 | 0x7
         number = number << 12 | high
         number = number << 2 | 0b10
         number = number << 30 | low

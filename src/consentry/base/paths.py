@@ -1,16 +1,18 @@
 """`SandboxedPath`: a path that was inside its jail when it was made.
 
 What it delivers: in-jail at construction (every link resolved, strictly, and the result checked),
-and a second line of defence at `open()`, which walks from the jail's own descriptor and follows no
-link in any component. A swap in between is reported as `FilesystemRaceDetected` and raised.
+and a second line of defence at `open()`, which makes sure the jail is still the same folder, walks
+down from it without following a link in any component, and opens nothing but plain files and
+folders. A link met on the way is reported as `FilesystemRaceDetected` and raised.
 
 What it does not: a path is not in its jail for ever. Between `create` and `open` the tree may
-change; a directory renamed out of the jail during the walk, a hard link planted before it, and a
-bind mount inside the jail are not seen. Our own code touches users' files only through this type
-or a descriptor it opened.
+change; a directory renamed out of the jail during the walk, a hard link planted over a file that
+exists, and a bind mount inside the jail are not seen. Our own code touches users' files only
+through this type or a descriptor it opened.
 """
 
 import errno
+import fcntl
 import os
 import stat
 from collections.abc import Callable
@@ -18,10 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NewType
 
-from consentry.base.errors import FilesystemRace, PathEscape
+from consentry.base.errors import FilesystemRace, NotAFile, PathEscape
 from consentry.base.result import Err, Ok, Result
 
 FileDescriptor = NewType("FileDescriptor", int)
+
+_MOST_NAME_BYTES = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +42,24 @@ RaceSink = Callable[[FilesystemRaceDetected], None]
 
 @dataclass(frozen=True, slots=True)
 class SandboxedPath:
-    """A path below `jail`, resolved: `relative` has no link, no `.` and no `..` in it."""
+    """A path below `jail`, resolved: `relative` has no link, no `.` and no `..` in it.
+
+    `jail_identity` is the device and inode of the jail as it was; `is_new` says that the file must
+    not exist when it is opened. Made by `create` and `create_new` only.
+    """
 
     jail: Path
     relative: Path
+    jail_identity: tuple[int, int]
+    is_new: bool
 
     @classmethod
     def create(cls, jail: Path, relative: str | Path) -> "Result[SandboxedPath, PathEscape]":
         """Resolves an existing target strictly; `Err(PathEscape)` if it is missing or outside."""
         try:
-            root = jail.resolve(strict=True)
+            root, identity = _enter(jail)
             target = (root / _plain_relative(relative)).resolve(strict=True)
-            return Ok(cls(root, _below(root, target)))
+            return Ok(cls(root, _below(root, target), identity, is_new=False))
         except PathEscape as problem:
             return Err(problem)
         except (OSError, RuntimeError, ValueError) as problem:
@@ -60,14 +70,12 @@ class SandboxedPath:
         """For a file that does not exist yet: the parent is resolved strictly, the name is free."""
         try:
             wanted = _plain_relative(relative)
-            if wanted.name == "":
-                raise PathEscape(f"`{relative}` names no file")
-            root = jail.resolve(strict=True)
+            _check_name(wanted.name)
+            root, identity = _enter(jail)
             parent = _below(root, (root / wanted.parent).resolve(strict=True))
-            target = root / parent / wanted.name
-            if os.path.lexists(target):
+            if os.path.lexists(root / parent / wanted.name):
                 raise PathEscape(f"`{relative}` exists already")
-            return Ok(cls(root, parent / wanted.name))
+            return Ok(cls(root, parent / wanted.name, identity, is_new=True))
         except PathEscape as problem:
             return Err(problem)
         except (OSError, RuntimeError, ValueError) as problem:
@@ -79,37 +87,81 @@ class SandboxedPath:
         """Opens it, always with `O_NOFOLLOW`, walking down from the jail without following links.
 
         A component that has become a link since construction is reported to `on_race` and raised
-        as `FilesystemRace`. Every other refusal is the system's own `OSError`.
+        as `FilesystemRace`; a pipe, socket or device is `NotAFile`. Every other refusal is the
+        system's own `OSError`.
         """
-        parts = self.relative.parts
-        directory = os.open(self.jail, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        parts = _plain_relative(self.relative).parts
+        if self.is_new:
+            flags |= os.O_CREAT | os.O_EXCL
+        directory = self._open_jail(on_race)
         try:
             for part in parts[:-1]:
                 inner = self._step(directory, part, os.O_PATH | os.O_DIRECTORY, 0, on_race)
                 os.close(directory)
                 directory = inner
             last = parts[-1] if parts else "."
-            return FileDescriptor(self._step(directory, last, flags, mode, on_race))
+            # A pipe without a writer would hold us for ever; what it is, is asked afterwards.
+            opened = self._step(directory, last, flags | os.O_NONBLOCK, mode, on_race)
         finally:
             os.close(directory)
+        return self._checked(opened, flags)
+
+    def _open_jail(self, on_race: RaceSink) -> int:
+        try:
+            descriptor = os.open(
+                self.jail, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            )
+        except NotADirectoryError:
+            raise self._race(self.jail.name, on_race) from None
+        if _identity(os.fstat(descriptor)) != self.jail_identity:
+            os.close(descriptor)
+            raise self._race(self.jail.name, on_race)
+        return descriptor
 
     def _step(self, directory: int, part: str, flags: int, mode: int, on_race: RaceSink) -> int:
         try:
             opened = os.open(part, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=directory)
         except OSError as problem:
-            # A link in place of a directory answers ENOTDIR, in place of a file ELOOP.
-            if problem.errno not in (errno.ELOOP, errno.ENOTDIR) or not _is_link(directory, part):
-                raise
-        else:
-            # O_PATH alone opens the link itself instead of refusing it.
-            if not (flags & os.O_PATH and stat.S_ISLNK(os.fstat(opened).st_mode)):
-                return opened
+            # A link in place of a file answers ELOOP; in place of a folder on the way, ENOTDIR, and
+            # whatever else stands there now, it was a folder when the path was made.
+            was_folder = problem.errno == errno.ENOTDIR and bool(flags & os.O_PATH)
+            if problem.errno == errno.ELOOP or was_folder:
+                raise self._race(part, on_race) from problem
+            raise
+        # O_PATH alone opens a link itself instead of refusing it.
+        if flags & os.O_PATH and stat.S_ISLNK(os.fstat(opened).st_mode):
             os.close(opened)
-        on_race(FilesystemRaceDetected(str(self.jail), str(self.relative), part))
-        raise FilesystemRace(f"`{part}` in `{self.relative}` became a link after it was checked")
+            raise self._race(part, on_race)
+        return opened
+
+    def _checked(self, opened: int, flags: int) -> FileDescriptor:
+        kind = os.fstat(opened).st_mode
+        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+            os.close(opened)
+            raise NotAFile(f"`{self.relative}` is neither a plain file nor a folder")
+        if not flags & (os.O_NONBLOCK | os.O_PATH):
+            now = fcntl.fcntl(opened, fcntl.F_GETFL)
+            fcntl.fcntl(opened, fcntl.F_SETFL, now & ~os.O_NONBLOCK)
+        return FileDescriptor(opened)
+
+    def _race(self, component: str, on_race: RaceSink) -> FilesystemRace:
+        on_race(FilesystemRaceDetected(str(self.jail), str(self.relative), component))
+        return FilesystemRace(f"`{component}` in `{self.relative}` changed after it was checked")
 
     def __fspath__(self) -> str:
         return os.fspath(self.jail / self.relative)
+
+
+def _enter(jail: Path) -> tuple[Path, tuple[int, int]]:
+    root = jail.resolve(strict=True)
+    status = root.stat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise PathEscape(f"`{jail}` is not a folder, and only a folder can be a jail")
+    return root, _identity(status)
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _plain_relative(relative: str | Path) -> Path:
@@ -121,6 +173,12 @@ def _plain_relative(relative: str | Path) -> Path:
     return wanted
 
 
+def _check_name(name: str) -> None:
+    encoded = os.fsencode(name)
+    if not encoded or b"\0" in encoded or len(encoded) > _MOST_NAME_BYTES:
+        raise PathEscape(f"`{name}` cannot be the name of a file")
+
+
 def _below(root: Path, target: Path) -> Path:
     if not target.is_relative_to(root):
         raise PathEscape(f"`{target}` lies outside `{root}`")
@@ -130,10 +188,3 @@ def _below(root: Path, target: Path) -> Path:
 def _unresolvable(relative: str | Path, problem: Exception) -> PathEscape:
     reason = problem.strerror if isinstance(problem, OSError) else str(problem)
     return PathEscape(f"`{relative}` cannot be resolved: {reason}")
-
-
-def _is_link(directory: int, part: str) -> bool:
-    try:
-        return stat.S_ISLNK(os.stat(part, dir_fd=directory, follow_symlinks=False).st_mode)
-    except OSError:
-        return False

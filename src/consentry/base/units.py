@@ -3,8 +3,9 @@
     512MB  64K  1G          sizes; K, M, G, T with or without B are powers of 1024
     60s  500ms  30d  1hour  durations; 1day, 2weeks, 15min too
 
-Laws: `parse(str(x)) == x` for every value; `str(x)` is the shortest exact spelling. Whole numbers
-only, but for durations in seconds or milliseconds, where CPU time needs `0.04s`. A number without
+Laws: `parse(str(x)) == x` for every value; `str(x)` uses the largest unit that divides exactly.
+Size units are read in any case, units of time in lower case only, so that `30M` is never minutes.
+Whole numbers only, but for durations in seconds or milliseconds, where CPU time needs `0.04s`. A number without
 a unit is refused here: the document that allows one says which unit it means, and constructs the
 value itself.
 """
@@ -74,7 +75,7 @@ class Duration:
     def parse(cls, text: str) -> "Duration":
         """Reads `60s`, `30d`, `1hour`, `0.04s`."""
         found = _NUMBER_AND_UNIT.fullmatch(text)
-        unit = _DURATION_SPELLINGS.get(found[3].lower()) if found else None
+        unit = _DURATION_SPELLINGS.get(found[3]) if found else None
         if found is None or unit is None:
             raise BadInput(Code.UNIT_DURATION, f"`{text}` is not a duration")
         whole, fraction = int(found[1]), found[2]

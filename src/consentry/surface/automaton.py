@@ -11,7 +11,7 @@ unwanted sets met at each place. Two facts keep it small:
 
 - Where every wanted pattern is at a wildcard, one character that no pattern spells out stands for
   all: an unwanted pattern that matches it there matches any other character there too.
-- The search is bounded by a number of steps, never by time: patterns that need more are refused
+- The search is bounded by an amount of work, never by time: patterns that need more are refused
   with `surface-too-complex`, the same on every machine, and nothing is granted.
 
 Paths are words in which every name is followed by `/`; the names `.` and `..` do not exist.
@@ -19,9 +19,10 @@ Paths are words in which every name is followed by `/`; the names `.` and `..` d
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, product, repeat
+from math import prod
 from typing import NamedTuple, TypeAlias
 
 from consentry.base.codes import Code
@@ -31,31 +32,57 @@ from consentry.surface.pattern import Pattern, Wildcard, parts_of
 AllOf: TypeAlias = tuple[Pattern, ...]
 """Patterns that a path must match together; one pattern alone is the usual case."""
 
-MOST_STEPS = 20_000
+MOST_WORK = 500_000
+"""How much one operation on scopes may cost; a step of the search costs 1, more with wide patterns."""
 
 _SLASH = "/"
 _UNSPELLED = "\0"  # no pattern can spell NUL, so it stands for every character not spelled out
+_SHORT = 256
+_BITS_PER_UNIT = 256
 
 # How far the name being read is from being `.` or `..`, which are not names.
 _NAME_EMPTY, _NAME_DOT, _NAME_DOTS, _NAME_GOOD = range(4)
 
 
+class Work:
+    """What is left of the work that one operation may cost; shared by all searches it makes."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, amount: int = MOST_WORK) -> None:
+        self.left = amount
+
+    def spend(self, amount: int) -> None:
+        """Takes some away, or raises `surface-too-complex` when there is not enough."""
+        self.left -= amount
+        if self.left < 0:
+            raise BadInput(
+                Code.SURFACE_TOO_COMPLEX, "the patterns cannot be compared in bounded work"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """Several patterns as one nondeterministic automaton over bits of an integer.
+    """Patterns as one nondeterministic automaton over the bits of an integer.
 
     A pattern takes one bit for each position between its tokens. `FOLDERS` takes two: outside and
     inside a name.
     """
 
+    width: int
     spelled: dict[str, int]
     letter_at: dict[int, str]
     one: int
     many: int
     outside: int
     inside: int
-    start: int
+    begin: int
     accepts: tuple[int, ...]
+
+    @property
+    def cost(self) -> int:
+        """What one step of it costs."""
+        return 1 + self.width // _BITS_PER_UNIT
 
     def step(self, states: int, character: str) -> int:
         """The positions reachable by reading one character."""
@@ -85,25 +112,29 @@ class _Place(NamedTuple):
     origin: "tuple[_Place, str] | None"
 
 
-def find_path(wanted: AllOf, unwanted: Sequence[AllOf] = ()) -> str | None:
+def find_path(
+    wanted: AllOf, unwanted: Sequence[AllOf] = (), work: Work | None = None
+) -> str | None:
     """A path matched by every pattern in `wanted` and by no entry of `unwanted`, or None.
 
     The path is spelled as a literal pattern would be, so that it can be shown to a person.
     """
-    if not wanted or len({pattern.anchor for pattern in wanted}) > 1:
+    if not wanted or not _share_an_anchor(wanted):
         return None
-    machines = tuple(_machine((pattern,)) for pattern in wanted)
-    rivals = [entry for entry in unwanted if entry and entry[0].anchor is wanted[0].anchor]
-    against = _machine(tuple(pattern for entry in rivals for pattern in entry))
+    work = work or Work()
+    machines = tuple(_machine(pattern, work) for pattern in wanted)
+    rivals = [entry for entry in unwanted if entry and _share_an_anchor((wanted[0], *entry))]
+    against = _side_by_side([pattern for entry in rivals for pattern in entry], work)
     refusals = _refusals(rivals, against)
     goal = tuple(machine.accepts[0] for machine in machines)
+    cost = against.cost + sum(machine.cost for machine in machines)
 
-    start = tuple(machine.start for machine in machines)
-    queue: deque[_Place] = deque(
-        _Place(positions, against.start, _NAME_EMPTY, None) for positions in _one_of_each(start)
+    begin = tuple(machine.settle(machine.begin) for machine in machines)
+    rival = against.settle(against.begin)
+    queue = deque(
+        _Place(positions, rival, _NAME_EMPTY, None) for positions in _one_of_each(begin, work, cost)
     )
     smallest: dict[tuple[tuple[int, ...], int], list[int]] = {}
-    steps = 0
     while queue:
         place = queue.popleft()
         if place.positions == goal and not any(place.rival & need == need for need in refusals):
@@ -114,39 +145,35 @@ def find_path(wanted: AllOf, unwanted: Sequence[AllOf] = ()) -> str | None:
             if name is None or not all(moved):
                 continue
             rival = against.step(place.rival, letter)
-            for positions in _one_of_each(moved):
-                steps += 1
+            for positions in _one_of_each(moved, work, cost):
                 if _is_news(smallest, (positions, name), rival):
                     queue.append(_Place(positions, rival, name, (place, letter)))
-        if steps > MOST_STEPS:
-            shown = " \\& ".join(pattern.text for pattern in wanted)
-            raise BadInput(
-                Code.SURFACE_TOO_COMPLEX, f"cannot decide in bounded work what covers `{shown}`"
-            )
     return None
 
 
-def matches(pattern: Pattern, names: Iterable[str]) -> bool:
+def matches(pattern: Pattern, names: Iterable[str], work: Work | None = None) -> bool:
     """Whether the path made of `names` (under the pattern's anchor) is matched."""
-    machine = _machine((pattern,))
-    states = machine.start
+    work = work or Work()
+    machine = _machine(pattern, work)
+    states = machine.settle(machine.begin)
     for name in names:
+        work.spend(1 + len(name) * machine.cost // 8)
         for character in name:
             states = machine.step(states, character)
         states = machine.step(states, _SLASH)
+        if not states:
+            return False
     return bool(states & machine.accepts[0])
 
 
+def _share_an_anchor(patterns: AllOf) -> bool:
+    return all(pattern.anchor is patterns[0].anchor for pattern in patterns)
+
+
 def _refusals(rivals: Sequence[AllOf], machine: _Machine) -> list[int]:
-    needs: list[int] = []
-    index = 0
-    for entry in rivals:
-        need = 0
-        for _ in entry:
-            need |= machine.accepts[index]
-            index += 1
-        needs.append(need)
-    return needs
+    """For each unwanted entry the accepting positions that it needs together."""
+    accepts = iter(machine.accepts)
+    return [sum(next(accepts) for _ in entry) for entry in rivals]
 
 
 def _letters(machines: tuple[_Machine, ...], positions: tuple[int, ...]) -> tuple[str, ...]:
@@ -158,8 +185,9 @@ def _letters(machines: tuple[_Machine, ...], positions: tuple[int, ...]) -> tupl
     return (_UNSPELLED, _SLASH)
 
 
-def _one_of_each(states: tuple[int, ...]) -> Iterable[tuple[int, ...]]:
-    """Every way to be in exactly one position of each machine."""
+def _one_of_each(states: tuple[int, ...], work: Work, cost: int) -> Iterable[tuple[int, ...]]:
+    """Every way to be in exactly one position of each machine, paid for before it is made."""
+    work.spend(cost * prod(mask.bit_count() for mask in states))
     return product(*map(_bits, states))
 
 
@@ -200,40 +228,61 @@ def _spell_path(like: Pattern, place: _Place, machines: tuple[_Machine, ...]) ->
         letters.append(letter)
         step = before.origin
     taken = set().union(*(machine.spelled for machine in machines))
-    stand_in = next(
-        c for c in map(chr, chain(range(0x78, 0x7B), range(0x61, 0x110000))) if c not in taken
-    )
+    candidates = map(chr, chain(range(0x78, 0x7B), range(0x61, 0x110000)))
+    stand_in = next(character for character in candidates if character not in taken)
     word = "".join(reversed(letters)).replace(_UNSPELLED, stand_in)
-    return like.with_segments(tuple(word.split(_SLASH)[:-1])).text
+    return like.spelled_like(tuple(word.split(_SLASH)[:-1]))
 
 
-@lru_cache(maxsize=4096)
-def _machine(patterns: AllOf) -> _Machine:
+def _machine(pattern: Pattern, work: Work) -> _Machine:
+    work.spend(1 + len(pattern.text) // 64)
+    return _short_machine(pattern) if len(pattern.text) <= _SHORT else _build(pattern)
+
+
+@lru_cache(maxsize=1024)
+def _short_machine(pattern: Pattern) -> _Machine:
+    return _build(pattern)
+
+
+def _build(pattern: Pattern) -> _Machine:
     spelled: dict[str, int] = {}
     letter_at: dict[int, str] = {}
-    one = many = outside = inside = start = 0
-    accepts: list[int] = []
+    wild = dict.fromkeys((Wildcard.ONE, Wildcard.MANY, Wildcard.FOLDERS), 0)
     bit = 1
+    for segment in pattern.segments:
+        if segment is Wildcard.FOLDERS:
+            wild[Wildcard.FOLDERS] |= bit
+            bit <<= 2
+            continue
+        for part in (*parts_of(segment), _SLASH):
+            for token in part if isinstance(part, str) else (part,):
+                if isinstance(token, str):
+                    spelled[token] = spelled.get(token, 0) | bit
+                    letter_at[bit] = token
+                else:
+                    wild[token] |= bit
+                bit <<= 1
+    outside = wild[Wildcard.FOLDERS]
+    one, many = wild[Wildcard.ONE], wild[Wildcard.MANY]
+    width = bit.bit_length()
+    return _Machine(width, spelled, letter_at, one, many, outside, outside << 1, 1, (bit,))
+
+
+def _side_by_side(patterns: Sequence[Pattern], work: Work) -> _Machine:
+    """One machine that runs all of them, each on its own stretch of bits."""
+    spelled: dict[str, int] = {}
+    one = many = outside = inside = begin = offset = 0
+    accepts: list[int] = []
     for pattern in patterns:
-        start |= bit
-        for segment in pattern.segments:
-            if segment is Wildcard.FOLDERS:
-                outside |= bit
-                inside |= bit << 1
-                bit <<= 2
-                continue
-            for part in (*parts_of(segment), _SLASH):
-                for token in part if isinstance(part, str) else (part,):
-                    if isinstance(token, str):
-                        spelled[token] = spelled.get(token, 0) | bit
-                        letter_at[bit] = token
-                    elif token is Wildcard.ONE:
-                        one |= bit
-                    else:
-                        many |= bit
-                    bit <<= 1
-        accepts.append(bit)
-        bit <<= 1
-    wild = one, many, outside, inside
-    unsettled = _Machine(spelled, letter_at, *wild, start, tuple(accepts))
-    return replace(unsettled, start=unsettled.settle(start))
+        machine = _machine(pattern, work)
+        work.spend(len(machine.spelled) * (1 + offset // (8 * _BITS_PER_UNIT)))
+        for letter, mask in machine.spelled.items():
+            spelled[letter] = spelled.get(letter, 0) | mask << offset
+        one |= machine.one << offset
+        many |= machine.many << offset
+        outside |= machine.outside << offset
+        inside |= machine.inside << offset
+        begin |= machine.begin << offset
+        accepts.append(machine.accepts[0] << offset)
+        offset += machine.width
+    return _Machine(offset, spelled, {}, one, many, outside, inside, begin, tuple(accepts))

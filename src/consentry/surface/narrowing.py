@@ -8,28 +8,33 @@ all-of pair. So a missed candidate costs brevity, never truth.
 
 from functools import lru_cache
 
-from consentry.surface.automaton import find_path
-from consentry.surface.pattern import Part, Pattern, Segment, Wild, Wildcard
+from consentry.surface.automaton import Work, find_path
+from consentry.surface.pattern import MOST_CHARACTERS, Part, Pattern, Segment, Wild, Wildcard
 
 _MOST_CANDIDATES = 12
+_MOST_NAMES = 100
 
 _Segments = tuple[Segment, ...]
 
 
-def meet_of(one: Pattern, other: Pattern) -> Pattern | None:
+def meet_of(one: Pattern, other: Pattern, work: Work) -> Pattern | None:
     """The pattern that matches exactly what both match, or None if none was found."""
+    if len(one.segments) + len(other.segments) > _MOST_NAMES:
+        return None
+    if len(one.text) + len(other.text) > MOST_CHARACTERS:
+        return None
     for segments in _side_by_side(one.segments, other.segments):
         candidate = one.with_segments(_without_doubled_folders(segments))
-        if _is_exactly(candidate, one, other):
+        if _is_exactly(candidate, one, other, work):
             return candidate
     return None
 
 
-def _is_exactly(candidate: Pattern, one: Pattern, other: Pattern) -> bool:
+def _is_exactly(candidate: Pattern, one: Pattern, other: Pattern, work: Work) -> bool:
     return (
-        find_path((candidate,), ((one,),)) is None
-        and find_path((candidate,), ((other,),)) is None
-        and find_path((one, other), ((candidate,),)) is None
+        find_path((candidate,), ((one,),), work) is None
+        and find_path((candidate,), ((other,),), work) is None
+        and find_path((one, other), ((candidate,),), work) is None
     )
 
 

@@ -96,6 +96,9 @@ class Pattern:
         and_below: Literal[Wildcard.FOLDERS] | None = None,
     ) -> "Pattern":
         """A path pattern for exactly these names, wildcards in them taken literally."""
+        for name in names:
+            if name in ("", ".", "..") or "/" in name or "\0" in name:
+                raise BadInput(Code.SURFACE_PATTERN, f"`{name}` is not the name of a file")
         segments: tuple[Segment, ...] = names
         if and_below is not None:
             segments = (*names, and_below)
@@ -110,9 +113,13 @@ class Pattern:
             if not isinstance(segment, str):
                 break
             prefix.append(segment)
-        return cls(
-            vocabulary, anchor, segments, _spell(vocabulary, anchor, segments), tuple(prefix)
-        )
+        text = _spell(vocabulary, anchor, segments)
+        _check_length(text)
+        return cls(vocabulary, anchor, segments, text, tuple(prefix))
+
+    def spelled_like(self, names: tuple[str, ...]) -> str:
+        """How a path of these names would be spelled under this anchor, however long it is."""
+        return _spell(self.vocabulary, self.anchor, names)
 
     def with_segments(self, segments: tuple[Segment, ...]) -> "Pattern":
         """The same anchor with other segments."""
@@ -148,12 +155,16 @@ def parts_of(segment: Segment) -> tuple[Part, ...]:
 def _check_characters(text: str) -> None:
     if not text:
         raise BadInput(Code.SURFACE_PATTERN, "an empty pattern matches nothing and is refused")
+    _check_length(text)
+    if "\0" in text:
+        raise BadInput(Code.SURFACE_PATTERN, f"`{text}` contains a NUL byte, which no path can")
+
+
+def _check_length(text: str) -> None:
     if len(text) > MOST_CHARACTERS:
         raise BadInput(
             Code.SURFACE_PATTERN, f"a pattern has more than {MOST_CHARACTERS} characters"
         )
-    if "\0" in text:
-        raise BadInput(Code.SURFACE_PATTERN, f"`{text}` contains a NUL byte, which no path can")
 
 
 def _split_anchor(text: str, vocabulary: Vocabulary) -> tuple[Anchor, str]:
@@ -231,6 +242,9 @@ def _read_segment(text: str, raw: str) -> Segment:
     parts = _with_wildcards_in_order(pieces)
     if len(parts) == 1 and isinstance(parts[0], str):
         return parts[0]
+    # A name is never empty and never `.`, so these two need no `?` to say so.
+    if parts[-2:] == [Wildcard.ONE, Wildcard.MANY] and parts[:-2] in ([], ["."]):
+        parts.pop(-2)
     return tuple(parts)
 
 

@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
-from consentry.surface.automaton import AllOf, find_path, matches
+from consentry.surface.automaton import AllOf, Work, find_path, matches
 from consentry.surface.narrowing import meet_of
 from consentry.surface.pattern import Anchor, Pattern, Segment, Vocabulary, Wildcard, parts_of
 
 MOST_SIBLINGS = 2_000
+MOST_TOGETHER = 8
+MOST_NAMES = 200_000
 
 _AND = " \\& "
 
@@ -42,12 +44,12 @@ class _Node:
             if not classes & beyond and _is_subsequence(needed, letters)
         ]
 
-    def below(self) -> Iterator[AllOf]:
-        """Every entry here and further down."""
+    def below(self) -> "Iterator[_Node]":
+        """This node and every one further down."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
-            yield from (entry for _, _, entry in node.entries)
+            yield node
             waiting.extend(node.children.values())
 
 
@@ -77,32 +79,43 @@ class _Index:
         node.entries.append((_classes(letters), letters, entry))
         node.holds_tree |= len(entry) == 1 and deepest.is_tree
 
-    def covers(self, asked: AllOf) -> bool:
+    def covers(self, asked: AllOf, work: Work) -> bool:
         """Whether every path that `asked` matches is matched by some entry."""
         if entry_text(asked) in self.texts:
             return True
         root = self.roots.get(asked[0].anchor)
         if root is None:
             return False
+        work.spend(1 + len(asked[0].segments) // 8)
         if any(_leads_into_tree(root, pattern) for pattern in asked):
             return True
         if len(asked) > 1:
-            candidates = list(self.neighbours(asked))
+            letters = "".join(_letters(pattern.segments) for pattern in asked)
+            candidates = list(self.neighbours(asked, work, beyond=~_classes(letters)))
         else:
-            candidates = _met_on_the_way(root, asked[0])
+            candidates = _met_on_the_way(root, asked[0], work)
         if len(asked) == 1 and asked[0].is_literal:
             names = asked[0].prefix
-            return any(all(matches(p, names) for p in entry) for entry in candidates)
-        return bool(candidates) and find_path(asked, candidates) is None
+            return any(all(matches(p, names, work) for p in entry) for entry in candidates)
+        return bool(candidates) and find_path(asked, candidates, work) is None
 
-    def neighbours(self, asked: AllOf) -> Iterator[AllOf]:
-        """Entries whose literal names lead to, or on from, those of `asked`."""
-        deepest = _deepest(asked)
-        node = self.roots.get(deepest.anchor)
-        for name in deepest.prefix:
+    def neighbours(self, asked: AllOf, work: Work, *, beyond: int = 0) -> Iterator[AllOf]:
+        """Entries whose literal names lead to, or on from, those of `asked`.
+
+        Entries that need a letter of a class in `beyond` are left out.
+        """
+        for node in self._nodes_around(_deepest(asked)):
+            work.spend(1 + len(node.entries) // 8)
+            for classes, _, entry in node.entries:
+                if not classes & beyond:
+                    yield entry
+
+    def _nodes_around(self, pattern: Pattern) -> Iterator[_Node]:
+        node = self.roots.get(pattern.anchor)
+        for name in pattern.prefix:
             if node is None:
                 return
-            yield from (entry for _, _, entry in node.entries)
+            yield node
             node = node.children.get(name)
         if node is not None:
             yield from node.below()
@@ -128,36 +141,57 @@ class PatternScope:
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, entries: Iterable[AllOf]) -> "PatternScope":
-        """A scope of these entries, without those that another entry covers."""
+        """A scope of these entries, without those that the others cover."""
+        return cls._reduced(vocabulary, entries, Work())
+
+    @classmethod
+    def _reduced(
+        cls, vocabulary: Vocabulary, entries: Iterable[AllOf], work: Work
+    ) -> "PatternScope":
+        ordered = sorted(set(entries), key=_by_reach)
+        if sum(len(pattern.segments) for entry in ordered for pattern in entry) > MOST_NAMES:
+            raise BadInput(
+                Code.SURFACE_TOO_COMPLEX, f"the patterns have more than {MOST_NAMES} names in all"
+            )
         index = _Index()
         kept: list[AllOf] = []
-        for entry in sorted(set(entries), key=_by_reach):
-            if not index.covers(entry):
+        for entry in ordered:
+            if not index.covers(entry, work):
                 index.add(entry)
                 kept.append(entry)
         return cls(vocabulary, tuple(sorted(kept, key=entry_text)), index)
 
     def __or__(self, other: "PatternScope") -> "PatternScope":
+        self._check_alike(other)
         if not other.entries:
             return self
         return PatternScope.of(self.vocabulary, (*self.entries, *other.entries))
 
     def __and__(self, other: "PatternScope") -> "PatternScope":
+        self._check_alike(other)
+        work = Work()
         met = (
             meet
             for entry in self.entries
-            for neighbour in set(other.index.neighbours(entry))
-            if (meet := _meet(entry, neighbour)) is not None
+            for neighbour in other.index.neighbours(entry, work)
+            if (meet := _meet(entry, neighbour, work)) is not None
         )
-        return PatternScope.of(self.vocabulary, met)
+        return PatternScope._reduced(self.vocabulary, met, work)
 
     def __sub__(self, other: "PatternScope") -> "PatternScope":
-        left = [entry for entry in self.entries if not other.index.covers(entry)]
+        self._check_alike(other)
+        work = Work()
+        left = [entry for entry in self.entries if not other.index.covers(entry, work)]
         return PatternScope(self.vocabulary, tuple(left), _Index(left))
 
     def __le__(self, other: "PatternScope") -> bool:
-        covers = other.index.covers
-        return all(covers(entry) for entry in self.entries)
+        self._check_alike(other)
+        covers, work = other.index.covers, Work()
+        return all(covers(entry, work) for entry in self.entries)
+
+    def _check_alike(self, other: "PatternScope") -> None:
+        if self.vocabulary is not other.vocabulary:
+            raise ValueError(f"{self.vocabulary} and {other.vocabulary} patterns do not compare")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PatternScope):
@@ -179,9 +213,10 @@ class PatternScope:
 
     def counterexample(self, other: "PatternScope") -> str | None:
         """A path this scope matches and `other` does not, for showing to a person."""
+        work = Work()
         for entry in self.entries:
-            if not other.index.covers(entry):
-                return find_path(entry, other.entries)
+            if not other.index.covers(entry, work):
+                return find_path(entry, other.entries, work)
         return None
 
 
@@ -191,9 +226,43 @@ def entry_text(entry: AllOf) -> str:
 
 
 def read_entry(text: str, vocabulary: Vocabulary) -> AllOf:
-    """One entry from its spelling."""
-    patterns = {Pattern.parse(part, vocabulary) for part in text.split(_AND)}
-    return tuple(sorted(patterns, key=str))
+    """One entry from its spelling; patterns that no path can match together are refused."""
+    spellings = text.split(_AND)
+    if len(spellings) == 1:
+        return (Pattern.parse(text, vocabulary),)
+    patterns = {Pattern.parse(part, vocabulary) for part in spellings}
+    entry = _together(patterns, Work())
+    if find_path(entry) is None:
+        raise BadInput(Code.SURFACE_PATTERN, f"`{text}` matches nothing")
+    return entry
+
+
+def _together(patterns: Iterable[Pattern], work: Work) -> AllOf:
+    """An all-of entry without the patterns that another one of them implies."""
+    waiting = sorted(set(patterns), key=str)
+    if len(waiting) > 2 * MOST_TOGETHER:
+        raise _too_many_together()
+    kept = [
+        pattern
+        for pattern in waiting
+        if not any(_implies(other, pattern, waiting, work) for other in waiting)
+    ]
+    if len(kept) > MOST_TOGETHER:
+        raise _too_many_together()
+    return tuple(kept)
+
+
+def _implies(narrow: Pattern, wide: Pattern, order: list[Pattern], work: Work) -> bool:
+    if narrow is wide or find_path((narrow,), ((wide,),), work) is not None:
+        return False
+    both_ways = find_path((wide,), ((narrow,),), work) is None
+    return not both_ways or order.index(narrow) < order.index(wide)
+
+
+def _too_many_together() -> BadInput:
+    return BadInput(
+        Code.SURFACE_TOO_COMPLEX, f"more than {MOST_TOGETHER} patterns are to match together"
+    )
 
 
 def _by_reach(entry: AllOf) -> tuple[int, int, int, str]:
@@ -225,7 +294,7 @@ def _leads_into_tree(root: _Node, pattern: Pattern) -> bool:
     return node is not None and node.holds_tree
 
 
-def _met_on_the_way(root: _Node, pattern: Pattern) -> list[AllOf]:
+def _met_on_the_way(root: _Node, pattern: Pattern, work: Work) -> list[AllOf]:
     """The entries at every node that a path matched by `pattern` can be led to by literal names.
 
     A wildcard that consumes something leads to no literal name (the character could be any), so
@@ -239,6 +308,7 @@ def _met_on_the_way(root: _Node, pattern: Pattern) -> list[AllOf]:
             break
         if segment is Wildcard.FOLDERS:
             continue
+        work.spend(len(node.entries) // 8)
         found.extend(node.spelled_within(letters))
         if segment is None or Wildcard.ONE in (parts := parts_of(segment)):
             break
@@ -266,14 +336,26 @@ def _is_subsequence(needed: str, letters: str) -> bool:
     return all(letter in rest for letter in needed)
 
 
-def _meet(one: AllOf, other: AllOf) -> AllOf | None:
+def _meet(one: AllOf, other: AllOf, work: Work) -> AllOf | None:
     """What both entries match, as one entry; None if that is nothing."""
-    if find_path((*one, *other)) is None:
+    if len(one) == len(other) == 1:
+        return _meet_of_two(one[0], other[0], work)
+    if find_path((*one, *other), (), work) is None:
         return None
-    if find_path(one, (other,)) is None:
-        return one
-    if find_path(other, (one,)) is None:
-        return other
-    if len(one) == len(other) == 1 and (single := meet_of(one[0], other[0])) is not None:
-        return (single,)
-    return tuple(sorted({*one, *other}, key=str))
+    return _together((*one, *other), work)
+
+
+def _meet_of_two(one: Pattern, other: Pattern, work: Work) -> AllOf | None:
+    work.spend(1)
+    for narrow, wide in ((one, other), (other, one)):
+        if wide.is_tree and narrow.prefix[: len(wide.prefix)] == wide.prefix:
+            return (narrow,)
+        if narrow.is_literal:
+            return (narrow,) if matches(wide, narrow.prefix, work) else None
+    if find_path((one, other), (), work) is None:
+        return None
+    together = _together((one, other), work)
+    if len(together) == 1:
+        return together
+    single = meet_of(one, other, work)
+    return together if single is None else (single,)

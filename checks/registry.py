@@ -1,0 +1,21 @@
+"""The checks by name, in the order they run. A new check is a file with `check(tree)` and a row here."""
+
+from collections.abc import Callable, Iterator
+from types import MappingProxyType
+
+from checks import conformance, dependencies, documented, fence, length, links, overclaim, privacy
+from checks.finding import Finding
+from checks.tree import Tree
+
+CHECKS: MappingProxyType[str, Callable[[Tree], Iterator[Finding]]] = MappingProxyType(
+    {
+        "length": length.check,
+        "overclaim": overclaim.check,
+        "fence": fence.check,
+        "documented": documented.check,
+        "conformance": conformance.check,
+        "dependencies": dependencies.check,
+        "links": links.check,
+        "privacy": privacy.check,
+    }
+)
