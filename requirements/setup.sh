@@ -23,7 +23,7 @@ esac
 
 # System packages, by their Debian names.
 python_packages=(python3 python3-venv)
-test_packages=(git tmux) # each brings the command of its own name
+test_packages=(git tmux zsh fish) # each brings the command of its own name
 
 venv=.venv
 started=$SECONDS
@@ -169,10 +169,10 @@ mkdir -p .cache
 exec 9>.cache/setup.lock
 if command -v flock >/dev/null; then flock 9; fi
 
-missing=()
+missing=() wanted=()
 if [ "$level" = test ] || [ "$level" = all ]; then
     for package in "${test_packages[@]}"; do
-        command -v "$package" >/dev/null || missing+=("$package")
+        command -v "$package" >/dev/null || wanted+=("$package")
     done
 fi
 usable=no python=
@@ -182,6 +182,11 @@ elif ! python=$(find_python "$makes_environments"); then
     # shellcheck disable=SC2207 # one word for each package
     missing+=($(missing_for_python)) || exit 1
 fi
+if [ ${#wanted[@]} -gt 0 ] && ! may_install; then
+    say "not installed: ${wanted[*]}; the tests that start them will be skipped and say so"
+    wanted=()
+fi
+missing+=("${wanted[@]}")
 [ ${#missing[@]} = 0 ] || require_packages "${missing[@]}"
 
 if [ $usable = no ]; then

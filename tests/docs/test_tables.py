@@ -10,7 +10,7 @@ import pytest
 
 import consentry.base
 import consentry.surface
-from consentry.surface import automaton, pattern, patterns, wire
+from consentry.surface import automaton, entries, pattern, patternindex, patterns, wire
 from consentry.surface.catalog import capability_catalog
 from consentry.surface.dimensions import Dimension, Level, LoadLevel
 from consentry.surface.lattice import spellings, standing
@@ -124,7 +124,7 @@ def test_every_anchor_is_listed() -> None:
 
 def test_limits_are_listed_with_their_values() -> None:
     """Every `MOST_` constant of the patterns and of the document form."""
-    modules = (pattern, patterns, automaton, wire)
+    modules = (pattern, entries, patternindex, patterns, automaton, wire)
     limits = {
         name: f"{value:,}"
         for module in modules

@@ -14,7 +14,21 @@ def test_the_six_capability_events_carry_the_thirteen_fields() -> None:
         "capability.rollback.executed",
         "capability.rollback.failed",
     ]
-    assert len(CAPABILITY_FIELDS) == len(set(CAPABILITY_FIELDS)) == 13
+    assert CAPABILITY_FIELDS == (
+        "eventId",
+        "timestampUtc",
+        "moduleId",
+        "moduleVersion",
+        "capabilityId",
+        "actionId",
+        "transactionId",
+        "decision",
+        "decisionReasonCode",
+        "approverIdentity",
+        "approverRole",
+        "grantScope",
+        "grantVersion",
+    )
     assert all(event.fields == CAPABILITY_FIELDS for event in capability)
 
 

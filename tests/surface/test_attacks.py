@@ -12,11 +12,11 @@ import sys
 import pytest
 
 from consentry.base.errors import BadInput
-from consentry.surface.hosts import Target
 from consentry.surface.lattice import NOTHING, Surface
 from consentry.surface.pattern import Pattern, Vocabulary
 from consentry.surface.patterns import PatternScope
 from consentry.surface.protected import protected_roots
+from consentry.surface.targets import Target
 from consentry.surface.wire import surface_from_json, surface_to_json
 
 MEMORY = 1 << 30
@@ -155,9 +155,12 @@ def test_a_pattern_of_raw_bytes_reads_back() -> None:
 
 
 def test_a_meet_of_long_patterns_reads_back() -> None:
-    """A meet is never spelled longer than a pattern may be."""
-    long = "a" * 4000 + "*", "*" + "b" * 4000
-    surface = Surface.of(read=long[:1]) & Surface.of(read=long[1:])
+    """A meet is refused as too complex, or spelled so that it can be read again."""
+    long = "a" * 2500 + "*", "*" + "b" * 2500
+    try:
+        surface = Surface.of(read=long[:1]) & Surface.of(read=long[1:])
+    except BadInput:
+        return
     assert surface_from_json(surface_to_json(surface)) == surface
 
 

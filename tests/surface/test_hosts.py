@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consentry.base.errors import BadInput
-from consentry.surface.hosts import HostScope, Target
+from consentry.surface.hosts import HostScope
+from consentry.surface.targets import Target
 from tests.surface.strategies import host_targets
 
 

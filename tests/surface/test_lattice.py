@@ -92,6 +92,23 @@ def test_equality_does_not_depend_on_spelling() -> None:
     assert tree != Surface.of(read=["latex/*/**"])
 
 
+def test_the_vector_has_exactly_eight_dimensions() -> None:
+    """GUARD §vector-1: the names, their order, and each as a field of a surface."""
+    assert list(Dimension) == [
+        "FS_READ_ROOTS",
+        "FS_WRITE_ROOTS",
+        "NET_ACCESS",
+        "PROC_EXEC",
+        "ENV_READ",
+        "DYNAMIC_CODE_LOAD",
+        "CRYPTO_PRIMITIVES",
+        "TOOL_CLASSES",
+    ]
+    assert all(hasattr(NOTHING, dimension.key) for dimension in Dimension)
+    assert list(Level) == ["NONE", "ALLOWLIST", "ANY"]
+    assert list(LoadLevel) == ["NONE", "LIMITED", "ANY"]
+
+
 def test_a_gain_names_dimension_rungs_targets_and_reason() -> None:
     """Each power gained says what it was, what it is, which targets are new, and why."""
     before = Surface.of(read=["latex/*.tex"])

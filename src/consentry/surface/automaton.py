@@ -32,7 +32,7 @@ from consentry.surface.pattern import Pattern, Wildcard, parts_of
 AllOf: TypeAlias = tuple[Pattern, ...]
 """Patterns that a path must match together; one pattern alone is the usual case."""
 
-MOST_WORK = 500_000
+MOST_WORK = 300_000
 """How much one operation on scopes may cost; a step of the search costs 1, more with wide patterns."""
 
 _SLASH = "/"
@@ -146,7 +146,7 @@ def find_path(
                 continue
             rival = against.step(place.rival, letter)
             for positions in _one_of_each(moved, work, cost):
-                if _is_news(smallest, (positions, name), rival):
+                if _is_news(smallest, (positions, name), rival, work):
                     queue.append(_Place(positions, rival, name, (place, letter)))
     return None
 
@@ -202,9 +202,11 @@ def _is_news(
     smallest: dict[tuple[tuple[int, ...], int], list[int]],
     here: tuple[tuple[int, ...], int],
     rival: int,
+    work: Work,
 ) -> bool:
     """Whether no smaller set of unwanted positions was met at the same place; remembers it."""
     known = smallest.setdefault(here, [])
+    work.spend(len(known) // 8)
     if any(earlier & rival == earlier for earlier in known):
         return False
     known[:] = [earlier for earlier in known if rival & earlier != rival]

@@ -2,23 +2,24 @@
 
 The table is data beside this file. It has two columns: roots that are never granted, and read-only
 exceptions that an engine provides itself as part of the runtime. Entries under `~` hold for every
-home folder, not only for the one of the user who asks: they are bound to the homes that the caller
-names.
+home folder, not only for the one of the user who asks: they are bound to the usual places of homes
+from the start, and to further ones that the caller names.
 
 What it does not do: resolve links. Whoever binds a path to the real tree resolves it first, and
 asks about the result.
 """
 
+import posixpath
 import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 
 from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
-from consentry.base.errors import Refused
-from consentry.surface.automaton import find_path
+from consentry.base.errors import BadInput, Refused
+from consentry.surface.automaton import AllOf, Work, find_path
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 
 _TABLE = "protected_roots_v1.toml"
@@ -35,70 +36,74 @@ class ProtectedRoot:
 
 @dataclass(frozen=True, slots=True)
 class ProtectedRoots:
-    """The table, with the rows under `~` still relative to a home."""
+    """The table, and in `bound` the rows under `~` once more for every known home."""
 
     identity: str
     version: int
     digest: Digest
     never_granted: tuple[ProtectedRoot, ...]
     exceptions: tuple[ProtectedRoot, ...]
+    bound: tuple[ProtectedRoot, ...]
 
     def bound_to(self, homes: Iterable[str] = (), *, also: Iterable[str] = ()) -> "ProtectedRoots":
-        """The same table with `~` rows repeated for each home, and `also` as further roots.
+        """The same table with the `~` rows for more homes, and `also` as further roots.
 
-        The usual places of homes are always among them; `also` is for a state or configuration
-        directory that was moved.
+        `also` is for a state or configuration directory that was moved.
         """
-        everywhere = (*map(Pattern.parse, _USUAL_HOMES), *map(_literal_path, homes))
-        rows = [bound for row in self.never_granted for bound in _bind(row, everywhere)]
+        rows = _bound(self.never_granted, map(_literal_path, homes))
         own = "Consentry's own ledger, keys and rules"
-        for path in map(_literal_path, also):
-            tree = path.with_segments((*path.segments, Wildcard.FOLDERS))
-            rows.append(ProtectedRoot(tree, own))
-        return ProtectedRoots(
-            self.identity,
-            self.version,
-            self.digest,
-            (*self.never_granted, *rows),
-            self.exceptions,
-        )
+        rows += [ProtectedRoot(_as_tree(_literal_path(path)), own) for path in also]
+        return replace(self, bound=(*self.bound, *rows))
 
-    def over(self, pattern: Pattern) -> ProtectedRoot | None:
-        """The row that contains the whole pattern: it cannot be granted."""
-        return next((row for row in self.never_granted if _covers(row.pattern, pattern)), None)
+    def over(self, asked: Pattern | AllOf) -> ProtectedRoot | None:
+        """The row that contains all that is asked for: it cannot be granted."""
+        return _row_over((*self.never_granted, *self.bound), _entry(asked))
 
-    def within(self, pattern: Pattern) -> tuple[ProtectedRoot, ...]:
-        """The rows that the pattern reaches into: an engine that grants it must hide these."""
+    def within(self, asked: Pattern | AllOf) -> tuple[ProtectedRoot, ...]:
+        """The rows that it reaches into: an engine that grants it must hide these.
+
+        A plain name may turn out to be a folder and then means all below, so it is asked about as
+        one; the mark `ABSOLUTE_PATH` may be any absolute path, so it reaches into every such row.
+        """
+        entry, work = _entry(asked), Work()
+        rows = (*self.never_granted, *self.bound)
+        if entry[0].anchor is Anchor.MARK:
+            return tuple(row for row in rows if row.pattern.anchor is Anchor.ABSOLUTE)
+        reach = tuple(_as_tree(p) if p.is_literal else p for p in entry)
         return tuple(
-            row for row in self.never_granted if find_path((row.pattern, pattern)) is not None
+            row
+            for row in rows
+            if _may_meet(row.pattern, reach) and find_path((row.pattern, *reach), (), work)
         )
 
-    def exception_for(self, pattern: Pattern) -> ProtectedRoot | None:
-        """The read-only exception that contains the whole pattern, if an engine provides one."""
-        return next((row for row in self.exceptions if _covers(row.pattern, pattern)), None)
+    def exception_for(self, asked: Pattern | AllOf) -> ProtectedRoot | None:
+        """The read-only exception that contains all that is asked for, if an engine provides one."""
+        return _row_over(self.exceptions, _entry(asked))
 
-    def require_grantable(self, pattern: Pattern) -> Pattern:
+    def require_grantable(self, asked: Pattern) -> Pattern:
         """Returns the pattern, or raises `protected-root` naming the rule it falls under."""
-        row = self.over(pattern)
+        row = self.over(asked)
         if row is not None:
             raise Refused(
                 Code.PROTECTED_ROOT,
-                f"`{pattern.text}` lies in `{row.pattern.text}`, which is never granted: {row.why}",
+                f"`{asked.text}` lies in `{row.pattern.text}`, which is never granted: {row.why}",
             )
-        return pattern
+        return asked
 
 
 @lru_cache(maxsize=1)
 def protected_roots() -> ProtectedRoots:
-    """The table as shipped."""
+    """The table as shipped, bound to the places where homes usually are."""
     content = files("consentry.surface").joinpath(_TABLE).read_bytes()
     table = tomllib.loads(content.decode())
+    rows = _rows(table["protected"])
     return ProtectedRoots(
         identity=table["id"],
         version=table["version"],
         digest=digest_bytes(content),
-        never_granted=_rows(table["protected"]),
+        never_granted=rows,
         exceptions=_rows(table["exception"]),
+        bound=tuple(_bound(rows, map(Pattern.parse, _USUAL_HOMES))),
     )
 
 
@@ -112,19 +117,44 @@ def _rows(sections: list[dict[str, object]]) -> tuple[ProtectedRoot, ...]:
     return tuple(rows)
 
 
-def _bind(row: ProtectedRoot, homes: Iterable[Pattern]) -> list[ProtectedRoot]:
-    if row.pattern.anchor is not Anchor.HOME:
-        return []
+def _bound(rows: Iterable[ProtectedRoot], homes: Iterable[Pattern]) -> list[ProtectedRoot]:
+    """The rows under `~`, once for each home."""
+    own = [row for row in rows if row.pattern.anchor is Anchor.HOME]
     return [
         ProtectedRoot(home.with_segments((*home.segments, *row.pattern.segments)), row.why)
         for home in homes
+        for row in own
     ]
 
 
 def _literal_path(path: str) -> Pattern:
     """An absolute path as it stands, with any `*` in it being just that character."""
-    return Pattern.literal(Anchor.ABSOLUTE, tuple(name for name in path.split("/") if name))
+    if not path.startswith("/"):
+        raise BadInput(Code.SURFACE_PATTERN, f"`{path}` is not an absolute path")
+    names = posixpath.normpath(path).split("/")
+    return Pattern.literal(Anchor.ABSOLUTE, tuple(name for name in names if name))
 
 
-def _covers(wide: Pattern, narrow: Pattern) -> bool:
-    return wide.anchor is narrow.anchor and find_path((narrow,), ((wide,),)) is None
+def _as_tree(pattern: Pattern) -> Pattern:
+    return pattern.with_segments((*pattern.segments, Wildcard.FOLDERS))
+
+
+def _entry(asked: Pattern | AllOf) -> AllOf:
+    return (asked,) if isinstance(asked, Pattern) else asked
+
+
+def _row_over(rows: Iterable[ProtectedRoot], entry: AllOf) -> ProtectedRoot | None:
+    work = Work()
+    for row in rows:
+        if _may_meet(row.pattern, entry) and find_path(entry, ((row.pattern,),), work) is None:
+            return row
+    return None
+
+
+def _may_meet(row: Pattern, entry: AllOf) -> bool:
+    """Whether the leading names agree as far as both spell them out; the cheap first look."""
+    return row.anchor is entry[0].anchor and all(
+        mine == theirs
+        for pattern in entry
+        for mine, theirs in zip(row.prefix, pattern.prefix, strict=False)
+    )

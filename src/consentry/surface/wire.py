@@ -22,10 +22,12 @@ from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, Where
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Dimension, Level, LoadLevel
-from consentry.surface.hosts import HostScope, Target
+from consentry.surface.entries import read_entry
+from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import Surface, check_tool_class, spellings, standing
 from consentry.surface.pattern import Vocabulary
-from consentry.surface.patterns import PatternScope, read_entry
+from consentry.surface.patterns import PatternScope
+from consentry.surface.targets import Target
 
 Rung = TypeVar("Rung", Level, LoadLevel)
 Entry = TypeVar("Entry")
