@@ -48,7 +48,7 @@ def test_reader_that_went_away(consentry: CommandLine, words: str) -> None:
 def test_pipe_into_head(consentry: CommandLine) -> None:
     """The same in a shell: nothing but what the reader wanted."""
     ended = consentry.in_shell("consentry explain | head -n 1; exit ${PIPESTATUS[0]}")
-    assert ended.out == "Permission sets\n"
+    assert ended.out == "Terms\n"
     assert ended.err == ""
     assert ended.status in (ExitStatus.DONE, ExitStatus.READER_GONE)
 

@@ -1,6 +1,7 @@
 """How one pattern is read and spelled (CONTRACTS §9 patterns)."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -94,6 +95,15 @@ def test_every_file_name_can_be_said_literally(name: bytes) -> None:
     assert Pattern.parse(pattern.text) == pattern
     assert matches(pattern, (text,))
     assert not matches(pattern, (text + "x",))
+
+
+def test_links_are_never_resolved_here(tmp_path: Path) -> None:
+    """A link on disk changes no pattern: whoever binds a pattern resolves links first, once."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    through_link = Pattern.parse(f"{tmp_path}/link/x")
+    assert through_link.text == f"{tmp_path}/link/x"
+    assert through_link != Pattern.parse(f"{tmp_path}/real/x")
 
 
 def test_case_and_unicode_are_not_folded() -> None:

@@ -12,6 +12,7 @@ from consentry.base.codes import Code, ExitStatus
 from consentry.enforce.host import FACT_MEANINGS
 from consentry.enforce.programs import ENGINE_MEANINGS
 from consentry.service.settings import SETTINGS
+from consentry.service.terms import TERMS
 from consentry.surface.catalog import capability_catalog
 from consentry.surface.dimensions import Dimension, Level, LoadLevel
 from consentry.surface.lattice import NOTHING, standing
@@ -22,6 +23,7 @@ from consentry.surface.sentence import in_words
 class WordKind(StrEnum):
     """What sort of word it is; the order here is the order of the listing."""
 
+    TERM = "term"
     PERMISSION_SET = "permission set"
     DIMENSION = "surface dimension"
     CAPABILITY = "module capability"
@@ -39,6 +41,7 @@ class WordKind(StrEnum):
 
 
 _HEADINGS = {
+    WordKind.TERM: "Terms",
     WordKind.PERMISSION_SET: "Permission sets",
     WordKind.DIMENSION: "Dimensions of a surface",
     WordKind.CAPABILITY: "Capabilities of a module",
@@ -71,6 +74,11 @@ def words_named(name: str) -> tuple[Word, ...]:
     words = all_words()
     exact = tuple(word for word in words if word.name == name)
     return exact or tuple(word for word in words if word.name.lower() == name.lower())
+
+
+def _terms() -> Iterable[Word]:
+    for term in TERMS:
+        yield Word(term.name, WordKind.TERM, term.meaning, (("it is not", term.is_not),))
 
 
 def _permission_sets() -> Iterable[Word]:
@@ -153,6 +161,7 @@ def _host_features() -> Iterable[Word]:
 
 
 _SOURCES: tuple[Callable[[], Iterable[Word]], ...] = (
+    _terms,
     _permission_sets,
     _dimensions,
     _capabilities,
