@@ -6,6 +6,7 @@ not a signature, for anyone can compute one.
 """
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import NewType, TypeAlias
 
@@ -17,15 +18,45 @@ from consentry.base.errors import BadInput
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Digest = NewType("Digest", str)
 
+_MOST_INTEGER = 2**53 - 1
+
 
 def canonical_json(value: Json) -> bytes:
     """The canonical bytes of `value`; raises where RFC 8785 has no answer (NaN, lone surrogates)."""
     try:
+        if _is_simple(value):
+            return _encode_simple(value).encode()
         return rfc8785.dumps(_plain(value))
     except (rfc8785.CanonicalizationError, UnicodeEncodeError, RecursionError) as problem:
         raise BadInput(
             Code.CANONICAL_JSON, f"no canonical JSON for this value: {problem}"
         ) from None
+
+
+# For values without floats, the interpreter's own encoder writes the same bytes and is ten times as
+# fast; the two are held against each other by a test.
+_encode_simple = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+).encode
+
+
+def _is_simple(value: object) -> bool:
+    """Whether it has nothing on which the two encoders might differ.
+
+    Exact types only; whole numbers that a double holds; keys whose order by code point is their
+    order by UTF-16 unit, which is so for ASCII.
+    """
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return True
+    if kind is int:
+        return -_MOST_INTEGER <= value <= _MOST_INTEGER  # type: ignore[operator]
+    if kind is dict:
+        return all(
+            type(key) is str and key.isascii() and _is_simple(item)
+            for key, item in value.items()  # type: ignore[attr-defined]
+        )
+    return kind is list and all(map(_is_simple, value))  # type: ignore[call-overload]
 
 
 def digest_bytes(content: bytes) -> Digest:

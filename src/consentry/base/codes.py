@@ -254,3 +254,58 @@ class Code(StrEnum):
         "the state directory cannot be made or written",
         "make it writable for you, or set CONSENTRY_STATE to another folder",
     )
+    EVENT_FIELD = (
+        "event-field",
+        ExitStatus.LEDGER,
+        "an event lacks a field that its type must carry, so it is not recorded and nothing runs",
+        "this is a fault of the program that wrote the event; report it",
+    )
+    LEDGER_UNWRITABLE = (
+        "ledger-unwritable",
+        ExitStatus.LEDGER,
+        "the ledger could not be written, so the action was not started",
+        "make room on the disk or restore the right to write the state directory, then try again",
+    )
+    LEDGER_BUSY = (
+        "ledger-busy",
+        ExitStatus.LEDGER,
+        "another process kept the ledger locked for too long, so the action was not started",
+        "end the process that holds it (`fuser` on the database file names it), then try again",
+    )
+    LEDGER_CORRUPT = (
+        "ledger-corrupt",
+        ExitStatus.LEDGER,
+        "the ledger's database is damaged or is not one of ours",
+        "keep the file as it is, and restore a backup beside it",
+    )
+    LEDGER_NEWER = (
+        "ledger-newer",
+        ExitStatus.LEDGER,
+        "the ledger was written by a newer Consentry than this one",
+        "use that newer version; nothing was changed",
+    )
+    CHAIN_BROKEN = (
+        "chain-broken",
+        ExitStatus.LEDGER,
+        "an event was changed, dropped, repeated or moved",
+        "keep the ledger as it is, and compare it with a backup or a checkpoint from before",
+    )
+    PROOF = (
+        "proof",
+        ExitStatus.BAD_DOCUMENT,
+        "a proof cannot be read, or does not show what it is said to show",
+        "ask for the proof again, and check that it is about this event and these checkpoints",
+    )
+    CHECKPOINT = (
+        "checkpoint",
+        ExitStatus.LEDGER,
+        "a checkpoint cannot be read, was not signed with a trusted key, or contradicts another",
+        "compare it with the copy that was exported, and the public key with the one you were given",
+    )
+    LEDGER_KEY = (
+        "ledger-key",
+        ExitStatus.LEDGER,
+        "the key that signs checkpoints cannot be made, or its file is not one to trust",
+        "make it a plain file of your own with mode 0600 in a folder of your own with mode 0700, "
+        "or restore it from a backup",
+    )

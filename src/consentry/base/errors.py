@@ -6,6 +6,7 @@
     │   ├── PathEscape        a path leaves its jail
     │   ├── FilesystemRace    a path changed between check and use
     │   └── NotAFile          a pipe, socket or device where a file or folder was expected
+    ├── LedgerProblem     the ledger cannot be written, read or believed
     └── UsageProblem      the command line, the environment or the place it was started in
 
 Messages are lower case, without a final period, with the caller's input in backticks. That input
@@ -102,6 +103,10 @@ class NotAFile(Refused):
 
     def __init__(self, message: str) -> None:
         super().__init__(Code.PATH_KIND, message)
+
+
+class LedgerProblem(ConsentryError):
+    """The ledger cannot be written, read or believed; what depends on it does not happen."""
 
 
 class UsageProblem(ConsentryError):
