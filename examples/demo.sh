@@ -23,4 +23,10 @@ say "A mistake on purpose"
 try consentry explian
 say "Questions about one tool, asked of surfaces"
 "$bin/python" examples/questions.py
+say "A ledger is written, verified, and one byte of it is flipped"
+"$bin/python" examples/ledger.py record
+try consentry audit log
+try consentry audit verify
+"$bin/python" examples/ledger.py flip
+try consentry audit verify
 say "That is version 0.1: it compares powers and explains itself. It runs nothing yet."

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from consentry.cli.command import PlainCommand
+from consentry.cli.lazygroup import LazyGroup
 from consentry.cli.root import make_root
 
 # The path of every invocation; each module here is paid for by every command.
@@ -120,8 +121,8 @@ def test_table_and_commands_agree() -> None:
     """Every row leads to a command of that name, with a page that has examples and statuses."""
     root = make_root()
     context = click.Context(root, info_name="consentry")
-    assert root.list_commands(context) == ["status", "explain", "completion"]
-    for name in root.list_commands(context):
+    assert root.list_commands(context) == ["status", "audit", "explain", "completion"]
+    for name in ("status", "explain", "completion"):
         command = root.get_command(context, name)
         assert isinstance(command, PlainCommand)
         assert command.name == name
@@ -137,3 +138,18 @@ def test_every_command_has_a_file_of_its_name() -> None:
     for row in make_root().rows.values():
         assert row.location == f"consentry.cli.{row.name}:{row.name}"
         assert (folder / f"{row.name}.py").is_file()
+
+
+def test_a_group_inside_the_root_is_a_table_too() -> None:
+    """`audit` has a page of its own, and each of its rows leads to a command with one."""
+    root = make_root()
+    context = click.Context(root, info_name="consentry")
+    audit = root.get_command(context, "audit")
+    assert isinstance(audit, LazyGroup)
+    assert audit.page is not None
+    assert audit.list_commands(context) == ["log", "show", "verify"]
+    for name in audit.list_commands(context):
+        command = audit.get_command(context, name)
+        assert isinstance(command, PlainCommand)
+        assert command.page.examples
+        assert {"0", "5", "126"} <= {status for status, _ in command.page.statuses}

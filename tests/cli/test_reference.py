@@ -8,6 +8,7 @@ import pytest
 
 from consentry.base.codes import Code, ExitStatus
 from consentry.cli.command import PlainCommand
+from consentry.cli.lazygroup import LazyGroup
 from consentry.cli.root import make_root
 from tests.cli.conftest import CommandLine
 
@@ -20,18 +21,28 @@ def page() -> str:
     return PAGE.read_text(encoding="utf-8")
 
 
-def _commands() -> list[PlainCommand]:
+def _named_commands() -> dict[str, PlainCommand]:
+    """Every command with the words that call it."""
     root = make_root()
     context = click.Context(root)
-    found = [root.get_command(context, name) for name in root.list_commands(context)]
-    return [command for command in found if isinstance(command, PlainCommand)]
+    named: dict[str, PlainCommand] = {}
+    for name in root.rows:
+        command = root.get_command(context, name)
+        inner = list(command.rows) if isinstance(command, LazyGroup) else []
+        for word in inner:
+            below = command.get_command(context, word) if isinstance(command, LazyGroup) else None
+            if isinstance(below, PlainCommand):
+                named[f"{name} {word}"] = below
+        if isinstance(command, PlainCommand):
+            named[name] = command
+    return named
 
 
 def test_every_command_has_a_section_with_its_options_and_statuses(page: str) -> None:
     """Options by their names, statuses in the very words of the command's own page."""
-    for command in _commands():
-        section = page.partition(f"\n## consentry {command.name}\n")[2].partition("\n## ")[0]
-        assert section, f"no section for {command.name}"
+    for words, command in _named_commands().items():
+        section = page.partition(f"\n## consentry {words}\n")[2].partition("\n## ")[0]
+        assert section, f"no section for {words}"
         for status, meaning in command.page.statuses:
             assert f"| {status} | {meaning} |" in section
         for param in command.params:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from consentry.cli.command import color_of, shared_options, usage_problem
-from consentry.cli.table import CommandSection
+from consentry.cli.table import CommandSection, Page
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -29,6 +29,7 @@ class LazyGroup(click.Group):
         sections: Sequence[CommandSection],
         callback: Any,
         params: Sequence[click.Parameter] = (),
+        page: Page | None = None,
     ) -> None:
         super().__init__(
             name,
@@ -38,6 +39,7 @@ class LazyGroup(click.Group):
             no_args_is_help=False,
             add_help_option=False,
         )
+        self.page = page
         self.sections = tuple(sections)
         self.rows = {row.name: row for section in self.sections for row in section.rows}
 
@@ -63,16 +65,17 @@ class LazyGroup(click.Group):
         word = args[0]
         command = self.get_command(ctx, word)
         if command is None and not ctx.resilient_parsing:
-            raise self._unknown(word)
+            raise self._unknown(word, ctx)
         return (None if command is None else word), command, args[1:]
 
-    def _unknown(self, word: str) -> Exception:
+    def _unknown(self, word: str, ctx: click.Context) -> Exception:
         from consentry.cli.suggest import help_for  # noqa: PLC0415 - only failures pay for it
 
         if word in _OPTIONS_MISTAKEN_FOR_COMMANDS:
             return usage_problem(f"`{word}` is not a command", f"did you mean `--{word}`?")
-        otherwise = f"`{self.name} --help` lists the commands"
-        return usage_problem(f"`{word}` is not a command", help_for(word, self.rows, otherwise))
+        otherwise = f"`{ctx.command_path} --help` lists the commands"
+        what = "a command" if ctx.parent is None else f"a command of `{ctx.command_path}`"
+        return usage_problem(f"`{word}` is not {what}", help_for(word, self.rows, otherwise))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Command words from the table, and this group's own options."""
@@ -89,4 +92,4 @@ class LazyGroup(click.Group):
         """The page, laid out for the width at hand."""
         from consentry.cli.page import group_page  # noqa: PLC0415 - only help pays for it
 
-        return group_page(self.sections, self.params, ctx, color_of(ctx))
+        return group_page(self.page, self.sections, self.params, ctx, color_of(ctx))

@@ -41,23 +41,28 @@ ROOT = Page(
 
 
 def group_page(
+    page: Page | None,
     sections: Sequence[CommandSection],
     params: Sequence[click.Parameter],
     ctx: click.Context,
     color: str,
 ) -> str:
-    """The page of the root command."""
+    """The page of a group of commands; without a page of its own it is the root's."""
     layout = _Layout(color)
+    is_root, page = page is None, page or ROOT
     widest = max(len(row.name) for section in sections for row in section.rows)
     parts = [f"Usage: {ctx.command_path} [OPTIONS] COMMAND [ARGUMENTS]"]
-    parts += [layout.paragraph(text) for text in (ROOT.summary, *ROOT.paragraphs)]
+    parts += [layout.paragraph(text) for text in (page.summary, *page.paragraphs)]
     for section in sections:
         rows = [(row.name, row.summary) for row in section.rows]
         parts.append(layout.section(section.heading, rows, widest))
     parts.append(layout.section("Options, before or after the command word", _options(params, ctx)))
-    parts.append(layout.section("Examples", ROOT.examples))
-    parts.append("\n".join([layout.heading("Exit status"), layout.indented(_STATUSES)]))
-    return "\n\n".join([*parts, *_read_on(layout, ROOT)])
+    parts.append(layout.section("Examples", page.examples))
+    if is_root:
+        parts.append("\n".join([layout.heading("Exit status"), layout.indented(_STATUSES)]))
+    else:
+        parts.append(layout.section("Exit status", page.statuses))
+    return "\n\n".join([*parts, *_read_on(layout, page)])
 
 
 def command_page(

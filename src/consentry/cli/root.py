@@ -26,6 +26,16 @@ SECTIONS = (
         ),
     ),
     CommandSection(
+        "See what happened",
+        (
+            CommandRow(
+                "audit",
+                "consentry.cli.audit:audit",
+                "List, show and verify what the ledger holds",
+            ),
+        ),
+    ),
+    CommandSection(
         "Understand its words",
         (
             CommandRow(

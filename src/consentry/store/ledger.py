@@ -59,14 +59,14 @@ class Ledger:
 
     def __init__(self, database: Database, writer: str) -> None:
         self._database = database
-        self._writer = writer
+        self.writer = writer
         self._waiting: list[_Ticket] = []
         self._waiting_lock = Lock()
         self._commit_lock = Lock()
 
     def append(self, *drafts: Draft) -> list[LinkedEvent]:
         """Records the events, in this order and together; they are durable when it returns."""
-        ticket = _Ticket([encode(draft, self._writer) for draft in drafts])
+        ticket = _Ticket([encode(draft, self.writer) for draft in drafts])
         with self._waiting_lock:
             self._waiting.append(ticket)
         with self._commit_lock:
@@ -92,7 +92,7 @@ class Ledger:
             ticket.is_done = True
 
     def _link(self, transaction: Transaction, batch: Sequence[_Ticket]) -> Iterator[LinkedEvent]:
-        head = _head(transaction, self._writer)
+        head = _head(transaction, self.writer)
         events: list[LinkedEvent] = []
         for ticket in batch:
             for encoded in ticket.encoded:

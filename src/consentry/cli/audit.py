@@ -1,0 +1,53 @@
+"""`consentry audit`: what the ledger holds."""
+
+import click
+
+from consentry.cli.command import output_of, usage_problem
+from consentry.cli.lazygroup import LazyGroup
+from consentry.cli.output import write_message
+from consentry.cli.table import CommandRow, CommandSection, Page
+
+PAGE = Page(
+    summary="List, show and verify the events of the ledger.",
+    paragraphs=(
+        "The ledger is one append-only history; each event carries the hash of the one before it.",
+        "Nothing in this version records by itself yet: a program that uses the library may.",
+    ),
+    examples=(
+        ("consentry audit log", "the latest events"),
+        ("consentry audit log --since 1day --json", "those of the last day, for a script"),
+        ("consentry audit verify", "whether every chain is whole"),
+    ),
+    statuses=(
+        ("0", "answered; every chain is whole"),
+        ("2", "wrong usage, or no event has that id"),
+        ("5", "the ledger cannot be read, or an event was changed, dropped, repeated or moved"),
+        ("126", "the state directory is not safe to use"),
+    ),
+)
+
+SECTIONS = (
+    CommandSection(
+        "Commands",
+        (
+            CommandRow("log", "consentry.cli.auditlog:log", "List events, the latest last"),
+            CommandRow("show", "consentry.cli.auditshow:show", "Show one event, whole"),
+            CommandRow(
+                "verify", "consentry.cli.auditverify:verify", "Follow every chain to its end"
+            ),
+        ),
+    ),
+)
+
+
+@click.pass_context
+def _audit(ctx: click.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        if not output_of(ctx).json:
+            write_message(ctx.get_help() + "\n")
+        raise usage_problem(
+            "no command was given", f"`{ctx.command_path} --help` lists the commands"
+        )
+
+
+audit = LazyGroup("audit", SECTIONS, _audit, page=PAGE)

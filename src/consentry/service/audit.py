@@ -1,0 +1,106 @@
+"""What the audit commands ask of the ledger, and the documents they answer with."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from consentry.base.clock import Clock, Instant
+from consentry.base.codes import Code
+from consentry.base.errors import BadInput, LedgerProblem, UsageProblem
+from consentry.base.units import Duration
+from consentry.record.chain import ChainFault, ChainHead, ChainRow, event_fields
+from consentry.store.ledger import EventFilter, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class LogRequest:
+    """Which events to list."""
+
+    wanted: EventFilter
+    decision: str | None = None
+
+    @classmethod
+    def asked_for(
+        cls,
+        clock: Clock,
+        *,
+        subject: str | None = None,
+        type: str | None = None,  # noqa: A002 - the event's own word for it
+        session: str | None = None,
+        decision: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> "LogRequest":
+        """As a person asked for them; times are read here, before anything is opened."""
+        wanted = EventFilter(
+            subject=subject,
+            type=type,
+            session_id=session,
+            since=None if since is None else str(point_in_time(since, clock)),
+            until=None if until is None else str(point_in_time(until, clock)),
+        )
+        return cls(wanted, decision)
+
+
+def point_in_time(text: str, clock: Clock) -> Instant:
+    """A time as written, or a duration that means so long ago."""
+    try:
+        return Instant.parse(text)
+    except BadInput:
+        pass
+    try:
+        span = Duration.parse(text)
+    except BadInput:
+        raise UsageProblem(
+            Code.TIMESTAMP,
+            f"`{text}` is neither a time nor a span of time",
+            help_line="write 2026-01-31T09:30:00Z, or 1day for so long ago",
+        ) from None
+    return Instant(clock.now().unix_ms - span.milliseconds)
+
+
+def events_of(ledger: Ledger, request: LogRequest) -> Iterator[Mapping[str, object]]:
+    """The events that fit, oldest first, each with its hash."""
+    for row in ledger.events(request.wanted):
+        event = whole_event(row)
+        if request.decision is None or _decision_of(event) == request.decision:
+            yield event
+
+
+def whole_event(row: ChainRow) -> Mapping[str, object]:
+    """The event as one document, its hash included; a damaged one is refused."""
+    fields = event_fields(row.body)
+    if not fields:
+        raise LedgerProblem(
+            Code.CHAIN_BROKEN, f"event {row.seq} of `{row.writer}` cannot be read any more"
+        )
+    return {**fields, "hash": row.hash}
+
+
+def event_named(ledger: Ledger | None, event_id: str) -> Mapping[str, object]:
+    """The event with that id; raises when there is none."""
+    row = None if ledger is None else ledger.find(event_id)
+    if row is None:
+        raise UsageProblem(Code.EVENT_UNKNOWN, f"no event has the id `{event_id}`")
+    return whole_event(row)
+
+
+def require_sound(ledger: Ledger) -> list[ChainHead]:
+    """The heads of all chains, or `chain-broken` naming the first bad event."""
+    found = ledger.verify()
+    if isinstance(found, ChainFault):
+        named = f" (`{found.event_id}`)" if found.event_id is not None else ""
+        raise LedgerProblem(
+            Code.CHAIN_BROKEN, f"event {found.seq}{named} of `{found.writer}` {found.why}"
+        )
+    return found
+
+
+def _decision_of(event: Mapping[str, object]) -> object:
+    payload = event.get("payload")
+    return payload.get("decision") if isinstance(payload, dict) else None
+
+
+def pretty(event: Mapping[str, object]) -> str:
+    """The event as indented JSON, pure ASCII, so that nothing in it can act on a terminal."""
+    return json.dumps(event, indent=2, sort_keys=True, ensure_ascii=True).replace("\x7f", "\\u007f")
