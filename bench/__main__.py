@@ -4,9 +4,9 @@ import os
 import platform
 import sys
 
-from bench import covers, startup
+from bench import covers, ledger, startup
 
-BENCHES = {"startup": startup.run, "covers": covers.run}
+BENCHES = {"startup": startup.run, "covers": covers.run, "ledger": ledger.run}
 
 
 def main(names: list[str]) -> int:

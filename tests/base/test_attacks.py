@@ -5,6 +5,7 @@ runs until the race was met often enough, and fails on the first wrong answer.
 """
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from consentry.base.clock import Instant, ManualClock, SystemClock
-from consentry.base.errors import BadInput, FilesystemRace, PathEscape
+from consentry.base.errors import BadInput, FilesystemRace, NotAFile, PathEscape
 from consentry.base.ids import Uuid7Ids
 from consentry.base.paths import FilesystemRaceDetected, SandboxedPath
 from consentry.base.result import Err
@@ -124,6 +125,45 @@ def test_a_name_that_no_file_can_have_is_refused_at_construction(jail: Path, rel
     answer = SandboxedPath.create_new(jail, relative)
     assert isinstance(answer, Err)
     assert isinstance(answer.problem, PathEscape)
+
+
+def test_a_name_taken_meanwhile_is_a_race(jail: Path, tmp_path: Path) -> None:
+    """Between `create_new` and `open` a link or file appears: reported, then raised."""
+    path = SandboxedPath.create_new(jail, "new").unwrap()
+    (jail / "new").symlink_to(tmp_path / "outside" / "file")
+    seen: list[FilesystemRaceDetected] = []
+    with pytest.raises(FilesystemRace):
+        path.open(os.O_WRONLY, on_race=seen.append)
+    assert [race.component for race in seen] == ["new"]
+
+
+def test_a_folder_swapped_for_a_link_is_a_race_when_opened_as_one(jail: Path) -> None:
+    """`O_DIRECTORY` answers a link with another error; it is reported all the same."""
+    path = SandboxedPath.create(jail, "folder").unwrap()
+    (jail / "folder").rename(jail / "kept")
+    (jail / "folder").symlink_to("kept")
+    seen: list[FilesystemRaceDetected] = []
+    with pytest.raises(FilesystemRace):
+        path.open(os.O_RDONLY | os.O_DIRECTORY, on_race=seen.append)
+    assert len(seen) == 1
+
+
+def test_a_socket_and_a_pipe_to_write_are_no_files(jail: Path) -> None:
+    """Both are `NotAFile`, whatever the system would have said."""
+    os.mkfifo(jail / "fifo")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(jail / "socket"))
+        for name, flags in (("socket", os.O_RDONLY), ("fifo", os.O_WRONLY), ("fifo", os.O_RDONLY)):
+            path = SandboxedPath.create(jail, name).unwrap()
+            with pytest.raises(NotAFile):
+                path.open(flags, on_race=ignore)
+
+
+def test_a_hand_made_path_has_no_name_outside(jail: Path) -> None:
+    """Neither does it name a file for others to open."""
+    climbing = replace(SandboxedPath.create(jail, "file").unwrap(), relative=Path("../outside"))
+    with pytest.raises(PathEscape):
+        os.fspath(climbing)
 
 
 def test_a_file_is_no_jail(jail: Path) -> None:

@@ -65,6 +65,32 @@ HOSTILE = {
     "names_of_many_labels": (
         "HostScope.parse('a.' * 120 + f'x{i}.com:{i + 1}' for i in range(20000))"
     ),
+    "meet_of_hosts_on_many_ports": (
+        "HostScope.parse(f'x.com:{i + 1}' for i in range(20000)) & "
+        "HostScope.parse(f'x.com:{i + 1}' for i in range(20000))"
+    ),
+    "meet_of_blocks_of_many_lengths": (
+        "HostScope.parse(f'2001:db8:{i:x}::/64' for i in range(20000)) & "
+        "HostScope.parse(f'{1 << (i % 15):x}::/{i}' for i in range(10, 128) if i > 15)"
+    ),
+    "many_heavy_all_of_entries": (
+        r"read(*(f'{i}/' + '*ab' * 55 + f'* \\& {i}/' + '*ba' * 55 + '*' for i in range(400)))"
+    ),
+    "deep_folders_of_many_letters": (
+        "u = [chr(0x4e00 + i) for i in range(2700)]; "
+        "read(*('/'.join(u[2 * k] + u[2 * k + 1] for k in range(1340)) + f'/{i}' "
+        "for i in range(140)))"
+    ),
+    "deep_folders": "read(*('/'.join(['ab'] * 1300) + f'/{i}' for i in range(1000)))",
+    "siblings_of_shuffled_letters": (
+        "import random; r = random.Random(1); "
+        "read(*('*' + '*'.join(r.sample('abcdefghijkl', 12)) + '*' for _ in range(2000)))"
+    ),
+    "long_literals_against_shuffled_siblings": (
+        "import random; r = random.Random(1); "
+        "PatternScope.parse('abcdefghijkl' * 300 + f'{i}z' for i in range(100)) - "
+        "PatternScope.parse('*z' + '*'.join(r.sample('abcdefghijkl', 12)) for _ in range(600))"
+    ),
     "protected_roots_asked_of_a_long_pattern": (
         "protected_roots().bound_to().within(Pattern.parse('/' + '**/*a*/' * 500))"
     ),
@@ -214,6 +240,55 @@ def test_the_absolute_path_mark_reaches_into_protected_roots() -> None:
 def test_folders_of_the_protected_kind_are_protected_below(path: str) -> None:
     """A row for a folder holds for what is in it, and a socket to a shell is as good as you."""
     assert protected_roots().bound_to().over(Pattern.parse(path)) is not None
+
+
+def test_a_gain_is_told_even_when_an_example_is_too_much_work() -> None:
+    """An example only decorates the reason; the gain itself is decided by the difference."""
+    many = [f"src/package/module{i}/file_name_{i}.py" for i in range(1500)]
+    [gain] = Surface.of(read=["e/*"]).gains_over(Surface.of(read=many))
+    assert gain.added == ("e/*",)
+
+
+@pytest.mark.parametrize("command", ["./.", "a/..", "/.", "~"])
+def test_a_folder_is_no_program(command: str) -> None:
+    """What has no name to start is refused, so that every surface reads back."""
+    with pytest.raises(BadInput):
+        Surface.of(run=[command])
+
+
+def test_the_order_of_joining_does_not_change_the_bytes() -> None:
+    """Blocks on a port and on any port have one spelling, however they came together."""
+    a, b, c = (
+        Surface.of(net=[text]) for text in ("10.0.0.2/31:80", "10.0.0.0/31:80", "10.0.0.0/31")
+    )
+    assert surface_to_json((a | b) | c) == surface_to_json(a | (b | c))
+    assert (a | b) | c == a | (b | c)
+
+
+@pytest.mark.parametrize("path", ["/home/*", "~/*", "/home/?omeone"])
+def test_wildcards_that_may_match_a_folder_reach_into_it(path: str) -> None:
+    """What a glob hits may be a home, so what must be hidden there is named."""
+    assert any("ssh" in row.pattern.text for row in protected_roots().within(Pattern.parse(path)))
+
+
+@pytest.mark.parametrize("path", ["~/.netrc/", "~/.npmrc/x", "/home/u/.bashrc/", "~/.netrc"])
+def test_a_protected_file_is_protected_as_a_folder_too(path: str) -> None:
+    """A trailing slash does not slip past a row."""
+    assert protected_roots().over(Pattern.parse(path)) is not None
+
+
+def test_a_machine_with_many_homes_is_still_answered() -> None:
+    """A hundred homes: what `/` reaches into, and a wildcard under one of them."""
+    roots = protected_roots().bound_to(f"/srv/h{number}" for number in range(100))
+    assert len(roots.within(Pattern.parse("/"))) > 100
+    assert roots.over(Pattern.parse("/srv/h7/.ssh/id_rsa")) is not None
+
+
+def test_a_reason_is_safe_to_show() -> None:
+    """Hostile targets in a reason are escaped and stay between their backticks."""
+    [gain] = Surface.of(read=["a`; \x1b[31mfake"]).gains_over(Surface.of(read=["b"]))
+    assert "\x1b" not in gain.reason
+    assert gain.reason.count("`") == 4
 
 
 def test_the_empty_surface_still_reads() -> None:

@@ -5,13 +5,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from consentry.base.errors import BadInput
-from consentry.surface.automaton import find_path, matches
-from consentry.surface.pattern import Pattern, Vocabulary
+from consentry.surface.automaton import Work, find_path, matches
+from consentry.surface.pattern import Anchor, Pattern, Vocabulary
 from consentry.surface.patterns import PatternScope
 from tests.surface.bruteforce import all_paths, path_matches
 from tests.surface.strategies import name_patterns, relative_patterns
 
 EVERY_PATH = all_paths("ab.", 6)
+LITERALS = [(path, (Pattern.literal(Anchor.WORKSPACE, path),)) for path in EVERY_PATH]
 
 
 def scope(*patterns: str) -> PatternScope:
@@ -51,11 +52,10 @@ def test_containment_agrees_with_brute_force(narrow: list[str], wide: list[str])
 def test_meet_and_join_match_exactly_what_they_should(one: list[str], other: list[str]) -> None:
     """A meet matches a path when both sides do, a join when either does, and nothing else."""
     met, joined = scope(*one) & scope(*other), scope(*one) | scope(*other)
-    for path in EVERY_PATH:
+    for path, literal in LITERALS:
         by_one, by_other = matched_by_any(one, path), matched_by_any(other, path)
-        literal = PatternScope.parse(["/".join(path)] if path else ["."])
-        assert (literal <= met) == (by_one and by_other), path
-        assert (literal <= joined) == (by_one or by_other), path
+        assert met.index.covers(literal, Work()) == (by_one and by_other), path
+        assert joined.index.covers(literal, Work()) == (by_one or by_other), path
 
 
 @given(relative_patterns, relative_patterns)

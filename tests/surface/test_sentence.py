@@ -4,7 +4,8 @@ from hypothesis import given
 
 from consentry.surface.dimensions import Level, LoadLevel
 from consentry.surface.lattice import NOTHING, Surface
-from consentry.surface.sentence import gain_in_words, in_words, quoted
+from consentry.surface.quoting import quoted
+from consentry.surface.sentence import gain_in_words, in_words
 from tests.surface.strategies import surfaces
 
 

@@ -122,11 +122,10 @@ class SandboxedPath:
         try:
             opened = os.open(part, flags | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=directory)
         except OSError as problem:
-            # A link in place of a file answers ELOOP; in place of a folder on the way, ENOTDIR, and
-            # whatever else stands there now, it was a folder when the path was made.
-            was_folder = problem.errno == errno.ENOTDIR and bool(flags & os.O_PATH)
-            if problem.errno == errno.ELOOP or was_folder:
+            if self._has_changed(directory, part, flags, problem):
                 raise self._race(part, on_race) from problem
+            if problem.errno == errno.ENXIO:
+                raise self._not_a_file() from problem
             raise
         # O_PATH alone opens a link itself instead of refusing it.
         if flags & os.O_PATH and stat.S_ISLNK(os.fstat(opened).st_mode):
@@ -134,11 +133,25 @@ class SandboxedPath:
             raise self._race(part, on_race)
         return opened
 
+    def _has_changed(self, directory: int, part: str, flags: int, problem: OSError) -> bool:
+        """Whether the refusal shows that something else stands there than when the path was made."""
+        if problem.errno == errno.ELOOP:
+            return True
+        if problem.errno == errno.EEXIST:
+            return self.is_new
+        if problem.errno != errno.ENOTDIR:
+            return False
+        # On the way it was a folder; at the end a link in place of a folder answers the same.
+        return bool(flags & os.O_PATH) or _is_link(directory, part)
+
+    def _not_a_file(self) -> NotAFile:
+        return NotAFile(f"`{self.relative}` is neither a plain file nor a folder")
+
     def _checked(self, opened: int, flags: int) -> FileDescriptor:
         kind = os.fstat(opened).st_mode
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             os.close(opened)
-            raise NotAFile(f"`{self.relative}` is neither a plain file nor a folder")
+            raise self._not_a_file()
         if not flags & (os.O_NONBLOCK | os.O_PATH):
             now = fcntl.fcntl(opened, fcntl.F_GETFL)
             fcntl.fcntl(opened, fcntl.F_SETFL, now & ~os.O_NONBLOCK)
@@ -149,7 +162,7 @@ class SandboxedPath:
         return FilesystemRace(f"`{component}` in `{self.relative}` changed after it was checked")
 
     def __fspath__(self) -> str:
-        return os.fspath(self.jail / self.relative)
+        return os.fspath(self.jail / _plain_relative(self.relative))
 
 
 def _enter(jail: Path) -> tuple[Path, tuple[int, int]]:
@@ -188,3 +201,10 @@ def _below(root: Path, target: Path) -> Path:
 def _unresolvable(relative: str | Path, problem: Exception) -> PathEscape:
     reason = problem.strerror if isinstance(problem, OSError) else str(problem)
     return PathEscape(f"`{relative}` cannot be resolved: {reason}")
+
+
+def _is_link(directory: int, part: str) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(part, dir_fd=directory, follow_symlinks=False).st_mode)
+    except OSError:
+        return False

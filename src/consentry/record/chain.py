@@ -49,10 +49,10 @@ def start_of(writer: str) -> ChainHead:
     return ChainHead(writer, 0, GENESIS)
 
 
-def follow(rows: Iterable[ChainRow]) -> dict[str, ChainHead] | ChainFault:
+def follow(rows: Iterable[tuple[str, int, str, bytes]]) -> dict[str, ChainHead] | ChainFault:
     """The head of every chain, or the first fault; rows come writer by writer, in order of `seq`."""
     heads: dict[str, ChainHead] = {}
-    writer, last, prev = None, 0, GENESIS
+    writer, last, prev = None, 0, str(GENESIS)
     tail = b""
     # Written for speed: this loop runs once for every event there ever was.
     for row in rows:
@@ -62,21 +62,22 @@ def follow(rows: Iterable[ChainRow]) -> dict[str, ChainHead] | ChainFault:
                 heads[writer] = ChainHead(writer, last, Digest(prev))
             writer = its_writer
             tail = f'"writer":{json.dumps(writer)}}}'.encode()
-            known = heads.get(writer)
-            last, prev = (0, GENESIS) if known is None else (known.seq, known.hash)
+            known = heads.get(writer, start_of(writer))
+            last, prev = known.seq, known.hash
         if seq != last + 1:
-            return _misplaced(row, last)
-        if f"sha256:{sha256(body).hexdigest()}" != found:
-            return _fault(row, "was changed: its bytes do not have its hash")
-        link = b',"prev":"%b","schemaVersion":%d,"seq":%d,' % (prev.encode(), SCHEMA_VERSION, seq)
+            return _misplaced(ChainRow._make(row), last)
+        if "sha256:" + sha256(body).hexdigest() != found:
+            return _fault(ChainRow._make(row), "was changed: its bytes do not have its hash")
+        link = f',"prev":"{prev}","schemaVersion":{SCHEMA_VERSION},"seq":{seq},'.encode()
         # Quotes inside strings are escaped, so these bytes are a key; a payload that has the same
         # key makes it necessary to read the whole event.
         quick = link in body and body.count(b',"prev":') == 1 and body.endswith(tail)
-        if not quick and not _says_so_itself(row, prev):
-            return _fault(row, "does not continue the chain: it names another event before it")
-        last, prev = seq, Digest(found)
+        if not quick and not _says_so_itself(ChainRow._make(row), prev):
+            why = "does not continue the chain: it names another event before it"
+            return _fault(ChainRow._make(row), why)
+        last, prev = seq, found
     if writer is not None:
-        heads[writer] = ChainHead(writer, last, prev)
+        heads[writer] = ChainHead(writer, last, Digest(prev))
     return heads
 
 

@@ -9,6 +9,7 @@ never take the same place.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import cast
 
 from consentry.base.canonical import Digest
 from consentry.record.chain import ChainFault, ChainHead, ChainRow, follow, start_of
@@ -134,7 +135,9 @@ class Ledger:
             stored = [
                 _as_head(row) for row in view.rows("SELECT * FROM ledger_head ORDER BY writer")
             ]
-            reached = follow(map(_as_row, view.rows(f"{_SELECT} ORDER BY writer, seq")))
+            rows = view.rows(f"{_SELECT} ORDER BY writer, seq")
+            # The table is strict about its columns' types, so the rows are what they claim to be.
+            reached = follow(cast("Iterator[ChainRow]", rows))
             if isinstance(reached, ChainFault):
                 return reached
             for head in stored:

@@ -43,8 +43,7 @@ class SqliteTransaction:
 
     def rows(self, statement: str, parameters: Sequence[Value] = ()) -> Iterator[Row]:
         """The rows of a query, one by one."""
-        with closing(self._connection.cursor()) as cursor:
-            yield from cursor.execute(statement, parameters)
+        return self._connection.execute(statement, parameters)
 
 
 class SqliteDatabase:

@@ -23,14 +23,14 @@ def entry_text(entry: AllOf) -> str:
     return entry[0].text if len(entry) == 1 else _AND.join(pattern.text for pattern in entry)
 
 
-def read_entry(text: str, vocabulary: Vocabulary) -> AllOf:
+def read_entry(text: str, vocabulary: Vocabulary, work: Work) -> AllOf:
     """One entry from its spelling; patterns that no path can match together are refused."""
-    spellings = text.split(_AND)
-    if len(spellings) == 1:
-        return (Pattern.parse(text, vocabulary),)
-    patterns = {Pattern.parse(part, vocabulary) for part in spellings}
-    entry = _together(patterns, Work())
-    if find_path(entry) is None:
+    patterns = {Pattern.parse(part, vocabulary) for part in text.split(_AND)}
+    work.spend(sum(len(pattern.segments) for pattern in patterns))
+    if len(patterns) == 1:
+        return tuple(patterns)
+    entry = _together(patterns, work)
+    if find_path(entry, (), work) is None:
         raise BadInput(Code.SURFACE_PATTERN, f"`{text}` matches nothing")
     return entry
 

@@ -10,13 +10,15 @@ A block is covered by the blocks that fill it together, those for any port and t
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from ipaddress import IPv4Network, IPv6Network, collapse_addresses
+from ipaddress import IPv4Address, IPv6Address, summarize_address_range
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
 from consentry.surface.targets import ANY_HOST, Network, Target
 
 MOST_TARGETS = 100_000
+
+_IPV4 = 4
 
 
 class _Ranges:
@@ -35,6 +37,19 @@ class _Ranges:
                 self.starts.append(start)
                 self.ends.append(end)
 
+    def without(self, others: "_Ranges") -> Iterator[tuple[int, int]]:
+        """The ranges less those of `others`."""
+        for start, end in zip(self.starts, self.ends, strict=True):
+            address = start
+            place = max(0, bisect_right(others.starts, start) - 1)
+            while address <= end and place < len(others.starts) and others.starts[place] <= end:
+                if address < others.starts[place]:
+                    yield address, others.starts[place] - 1
+                address = max(address, others.ends[place] + 1)
+                place += 1
+            if address <= end:
+                yield address, end
+
     def end_of_range_at(self, address: int) -> int:
         """The last address of the range that holds this one, or -1."""
         place = bisect_right(self.starts, address) - 1
@@ -42,6 +57,7 @@ class _Ranges:
 
 
 _NO_RANGES = _Ranges(())
+_NO_PORTS: set[int | None] = set()
 
 
 class _Index:
@@ -51,17 +67,19 @@ class _Index:
 
     def __init__(self, targets: Iterable[Target]) -> None:
         self.ports: dict[str, set[int | None]] = {}
-        self.blocks: dict[Network, set[int | None]] = {}
+        self.blocks: dict[tuple[int, int, int], set[int | None]] = {}
+        self.lengths: dict[int, set[int]] = {}
         networks: dict[tuple[int | None, int], list[Network]] = {}
         for target in targets:
             self.ports.setdefault(target.host, set()).add(target.port)
             if target.network is not None:
-                self.blocks.setdefault(target.network, set()).add(target.port)
+                key = _key_of(target.network)
+                self.blocks.setdefault(key, set()).add(target.port)
+                self.lengths.setdefault(key[0], set()).add(key[1])
                 networks.setdefault((target.port, target.network.version), []).append(
                     target.network
                 )
         self.wildcard_lengths = {len(host) for host in self.ports if host.startswith("*.")}
-        self.lengths = {(block.version, block.prefixlen) for block in self.blocks}
         self.ranges = {key: _Ranges(found) for key, found in networks.items()}
 
     def reaches(self, target: Target) -> bool:
@@ -101,13 +119,13 @@ class _Index:
     def meets_from_below(self, target: Target) -> Iterator[Target]:
         """What `target` shares with each entry whose host contains its host."""
         for host in self._hosts_over(target):
-            for port in self.ports.get(host, ()):
-                yield from _on_both(target, port)
+            yield from _on_both(target, self.ports.get(host, _NO_PORTS))
         if target.network is not None:
-            for version, length in self.lengths:
-                if version == target.network.version and length < target.network.prefixlen:
-                    for port in self.blocks.get(target.network.supernet(new_prefix=length), ()):
-                        yield from _on_both(target, port)
+            version, length, address = _key_of(target.network)
+            for wide in self.lengths.get(version, ()):
+                if wide < length:
+                    key = version, wide, address >> (length - wide)
+                    yield from _on_both(target, self.blocks.get(key, _NO_PORTS))
 
     def _hosts_over(self, target: Target) -> Iterator[str]:
         """The host as it is spelled, then the wildcards that contain it; no blocks."""
@@ -196,25 +214,36 @@ class HostScope:
         return f"HostScope({', '.join(self)})"
 
 
-def _on_both(target: Target, port: int | None) -> Iterator[Target]:
-    if target.port is None or port is None:
-        yield target.on(port if target.port is None else target.port)
-    elif target.port == port:
+def _key_of(network: Network) -> tuple[int, int, int]:
+    """Family, prefix length, and the bits of the prefix: what a block is, as numbers."""
+    length = network.prefixlen
+    return network.version, length, int(network.network_address) >> network.max_prefixlen - length
+
+
+def _on_both(target: Target, ports: set[int | None]) -> Iterator[Target]:
+    """`target` on the ports that it and an entry over it share."""
+    if target.port is None:
+        yield from map(target.on, ports)
+    elif target.port in ports or None in ports:
         yield target
 
 
 def _joined_blocks(targets: Iterable[Target]) -> Iterator[Target]:
-    by_port: dict[int | None, list[Network]] = {}
+    """The blocks in one spelling: neighbours joined, and for a port only what any port lacks."""
+    networks: dict[tuple[int | None, int], list[Network]] = {}
     for target in targets:
         if target.network is not None:
-            by_port.setdefault(target.port, []).append(target.network)
-    for port, networks in by_port.items():
-        if len(networks) == 1:
-            yield Target.block(networks[0], port)
-            continue
-        fours = (network for network in networks if isinstance(network, IPv4Network))
-        sixes = (network for network in networks if isinstance(network, IPv6Network))
-        for four in collapse_addresses(fours):
-            yield Target.block(four, port)
-        for six in collapse_addresses(sixes):
-            yield Target.block(six, port)
+            networks.setdefault((target.port, target.network.version), []).append(target.network)
+    ranges = {key: _Ranges(found) for key, found in networks.items()}
+    for (port, version), own in ranges.items():
+        everywhere = _NO_RANGES if port is None else ranges.get((None, version), _NO_RANGES)
+        for first, last in own.without(everywhere):
+            for network in _blocks_between(version, first, last):
+                yield Target.block(network, port)
+
+
+def _blocks_between(version: int, first: int, last: int) -> Iterator[Network]:
+    if version == _IPV4:
+        yield from summarize_address_range(IPv4Address(first), IPv4Address(last))
+    else:
+        yield from summarize_address_range(IPv6Address(first), IPv6Address(last))

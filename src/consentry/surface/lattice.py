@@ -21,6 +21,7 @@ from consentry.surface.dimensions import Dimension, Level, LoadLevel
 from consentry.surface.hosts import HostScope
 from consentry.surface.pattern import Vocabulary
 from consentry.surface.patterns import PatternScope
+from consentry.surface.quoting import quoted
 
 Reach: TypeAlias = (
     PatternScope | Access[HostScope] | Access[PatternScope] | LoadLevel | frozenset[str]
@@ -162,8 +163,7 @@ class Gain:
         """States what was added and why the former surface does not cover it."""
         targets = spellings(added)
         was, is_now = standing(before), standing(after)
-        wanted = ", ".join(f"`{target}`" for target in targets)
-        had = ", ".join(f"`{target}`" for target in spellings(before))
+        wanted, had = quoted(targets), quoted(spellings(before))
         if not targets:
             reason = f"{is_now} is more than {was}"
         elif not had:
@@ -177,8 +177,12 @@ def _for_example(before: Reach, added: Reach, targets: tuple[str, ...]) -> str:
     """A path of a wildcard gain that was not covered: more telling than two patterns."""
     if not (isinstance(added, PatternScope) and isinstance(before, PatternScope)):
         return ""
-    example = added.counterexample(before)
-    return "" if example is None or example in targets else f", such as `{example}`"
+    try:
+        example = added.counterexample(before)
+    except BadInput:
+        # An example is a courtesy; that it is too much work to find one takes nothing away.
+        return ""
+    return "" if example is None or example in targets else f", such as {quoted([example])}"
 
 
 def standing(reach: Reach) -> str | tuple[str, ...]:

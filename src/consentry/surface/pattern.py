@@ -85,7 +85,10 @@ class Pattern:
         anchor, rest = _split_anchor(text, vocabulary)
         if anchor is Anchor.COMMAND:
             return cls._made(vocabulary, anchor, (_read_name(rest),))
-        return cls._made(vocabulary, anchor, _read_segments(text, rest))
+        segments = _read_segments(text, rest)
+        if vocabulary is Vocabulary.COMMAND and not segments:
+            raise BadInput(Code.SURFACE_PATTERN, f"`{text}` is a folder and names no program")
+        return cls._made(vocabulary, anchor, segments)
 
     @classmethod
     def literal(

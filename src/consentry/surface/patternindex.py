@@ -26,14 +26,14 @@ class _Node:
         self.entries: list[tuple[int, str, AllOf]] = []
         self.holds_tree = False
 
-    def spelled_within(self, letters: str) -> list[AllOf]:
+    def spelled_within(self, letters: str, beyond: int, work: Work) -> Iterator[AllOf]:
         """The entries here that spell out only those letters, in that order."""
-        beyond = ~_classes(letters)
-        return [
-            entry
-            for classes, needed, entry in self.entries
-            if not classes & beyond and _is_subsequence(needed, letters)
-        ]
+        work.spend(len(self.entries) // 8)
+        for classes, needed, entry in self.entries:
+            if not classes & beyond:
+                work.spend(1 + len(letters) // 64)
+                if _is_subsequence(needed, letters):
+                    yield entry
 
     def below(self) -> "Iterator[_Node]":
         """This node and every one further down."""
@@ -81,15 +81,21 @@ class PatternIndex:
         work.spend(1 + len(asked[0].segments) // 8)
         if any(_leads_into_tree(root, pattern) for pattern in asked):
             return True
-        if len(asked) > 1:
-            letters = "".join(_letters(pattern.segments) for pattern in asked)
-            candidates = list(self.neighbours(asked, work, beyond=~_classes(letters)))
-        else:
-            candidates = _met_on_the_way(root, asked[0], work)
+        candidates = self.candidates(asked, work)
         if len(asked) == 1 and asked[0].is_literal:
             names = asked[0].prefix
             return any(all(matches(p, names, work) for p in entry) for entry in candidates)
         return bool(candidates) and find_path(asked, candidates, work) is None
+
+    def candidates(self, asked: AllOf, work: Work) -> list[AllOf]:
+        """The entries that may match some path that `asked` matches; the others cannot."""
+        root = self.roots.get(asked[0].anchor)
+        if root is None:
+            return []
+        if len(asked) == 1:
+            return _met_on_the_way(root, asked[0], work)
+        letters = "".join(_letters(pattern.segments) for pattern in asked)
+        return list(self.neighbours(asked, work, beyond=~_classes(letters)))
 
     def neighbours(self, asked: AllOf, work: Work, *, beyond: int = 0) -> Iterator[AllOf]:
         """Entries whose literal names lead to, or on from, those of `asked`.
@@ -130,14 +136,15 @@ def _met_on_the_way(root: _Node, pattern: Pattern, work: Work) -> list[AllOf]:
     """
     found: list[AllOf] = []
     letters = _letters(pattern.segments)
+    beyond = ~_classes(letters)
     node: _Node | None = root
     for segment in (*pattern.segments, None):
         if node is None:
             break
         if segment is Wildcard.FOLDERS:
             continue
-        work.spend(len(node.entries) // 8)
-        found.extend(node.spelled_within(letters))
+        if node.entries:
+            found.extend(node.spelled_within(letters, beyond, work))
         if segment is None or Wildcard.ONE in (parts := parts_of(segment)):
             break
         node = node.children.get("".join(part for part in parts if isinstance(part, str)))

@@ -33,7 +33,8 @@ class PatternScope:
         cls, spellings: Iterable[str], vocabulary: Vocabulary = Vocabulary.PATH
     ) -> "PatternScope":
         """Reads entries as `str()` writes them."""
-        return cls.of(vocabulary, (read_entry(text, vocabulary) for text in spellings))
+        work = Work()
+        return cls.of(vocabulary, [read_entry(text, vocabulary, work) for text in spellings])
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, entries: Iterable[AllOf]) -> "PatternScope":
@@ -109,8 +110,9 @@ class PatternScope:
 
     def counterexample(self, other: "PatternScope") -> str | None:
         """A path this scope matches and `other` does not, for showing to a person."""
+        self._check_alike(other)
         work = Work()
         for entry in self.entries:
             if not other.index.covers(entry, work):
-                return find_path(entry, other.entries, work)
+                return find_path(entry, other.index.candidates(entry, work), work)
         return None

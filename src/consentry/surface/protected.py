@@ -5,8 +5,8 @@ exceptions that an engine provides itself as part of the runtime. Entries under 
 home folder, not only for the one of the user who asks: they are bound to the usual places of homes
 from the start, and to further ones that the caller names.
 
-What it does not do: resolve links. Whoever binds a path to the real tree resolves it first, and
-asks about the result.
+What it does not do: resolve links, fold case, or know homes in unusual places. Whoever binds a path
+to the real tree resolves it first and asks about the result, after naming the homes there are.
 """
 
 import posixpath
@@ -19,11 +19,12 @@ from importlib.resources import files
 from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Refused
-from consentry.surface.automaton import AllOf, Work, find_path
+from consentry.surface.automaton import MOST_WORK, AllOf, Work, find_path
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 
 _TABLE = "protected_roots_v1.toml"
 _USUAL_HOMES = ("/root", "/home/*", "/Users/*")
+_MOST_WORK = 3 * MOST_WORK  # many rows, and many homes on a shared machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ class ProtectedRoot:
 
     pattern: Pattern
     why: str
+
+    @property
+    def reach(self) -> Pattern:
+        """The pattern and all below: what is protected as a file is protected as a folder, too."""
+        return _as_tree(self.pattern)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +68,19 @@ class ProtectedRoots:
     def within(self, asked: Pattern | AllOf) -> tuple[ProtectedRoot, ...]:
         """The rows that it reaches into: an engine that grants it must hide these.
 
-        A plain name may turn out to be a folder and then means all below, so it is asked about as
-        one; the mark `ABSOLUTE_PATH` may be any absolute path, so it reaches into every such row.
+        What it matches may turn out to be a folder and then means all below, so it is asked about
+        as one; the mark `ABSOLUTE_PATH` may be any absolute path, so it reaches into every such row.
         """
-        entry, work = _entry(asked), Work()
+        entry, work = _entry(asked), Work(_MOST_WORK)
         rows = (*self.never_granted, *self.bound)
         if entry[0].anchor is Anchor.MARK:
             return tuple(row for row in rows if row.pattern.anchor is Anchor.ABSOLUTE)
-        reach = tuple(_as_tree(p) if p.is_literal else p for p in entry)
+        reach = tuple(map(_as_tree, entry))
         return tuple(
             row
             for row in rows
-            if _may_meet(row.pattern, reach) and find_path((row.pattern, *reach), (), work)
+            if _may_meet(row.pattern, reach)
+            and (_is_tree_over(reach, row.pattern) or find_path((row.reach, *reach), (), work))
         )
 
     def exception_for(self, asked: Pattern | AllOf) -> ProtectedRoot | None:
@@ -135,7 +142,14 @@ def _literal_path(path: str) -> Pattern:
     return Pattern.literal(Anchor.ABSOLUTE, tuple(name for name in names if name))
 
 
+def _is_tree_over(reach: AllOf, row: Pattern) -> bool:
+    """Whether one tree is asked for that contains the row: no search is needed to know."""
+    return len(reach) == 1 and reach[0].is_tree and len(reach[0].prefix) <= len(row.prefix)
+
+
 def _as_tree(pattern: Pattern) -> Pattern:
+    if pattern.segments and pattern.segments[-1] is Wildcard.FOLDERS:
+        return pattern
     return pattern.with_segments((*pattern.segments, Wildcard.FOLDERS))
 
 
@@ -144,9 +158,9 @@ def _entry(asked: Pattern | AllOf) -> AllOf:
 
 
 def _row_over(rows: Iterable[ProtectedRoot], entry: AllOf) -> ProtectedRoot | None:
-    work = Work()
+    work = Work(_MOST_WORK)
     for row in rows:
-        if _may_meet(row.pattern, entry) and find_path(entry, ((row.pattern,),), work) is None:
+        if _may_meet(row.pattern, entry) and find_path(entry, ((row.reach,),), work) is None:
             return row
     return None
 

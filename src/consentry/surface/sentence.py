@@ -4,12 +4,11 @@ Targets come from documents that strangers wrote: each is rendered through the o
 set in backticks that it cannot close, so that none can pass for our own words.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from consentry.base.safetext import safe_line
 from consentry.surface.dimensions import Dimension, Level, LoadLevel
 from consentry.surface.lattice import Gain, Surface, spellings, standing
+from consentry.surface.quoting import listed, quoted
 
 
 class _Phrases(NamedTuple):
@@ -61,19 +60,13 @@ def in_words(surface: Surface) -> str:
     closed = [words for dimension, words in _CLOSED.items() if not opened[dimension]]
     clauses = [f"may {words}" for words in powers]
     if closed:
-        clauses.append(f"may not {_listed(closed, 'or')}")
+        clauses.append(f"may not {listed(closed, 'or')}")
     return "; ".join(clauses)
 
 
 def gain_in_words(gain: Gain) -> str:
     """One line for one new power."""
     return _power(gain.dimension, gain.after, gain.added)
-
-
-def quoted(targets: Sequence[str]) -> str:
-    """`a`, `b` and `c`, each made safe to show."""
-    shown = [safe_line(target).replace("`", "\\u{60}") for target in targets]
-    return _listed([f"`{target}`" for target in shown], "and")
 
 
 def _power(dimension: Dimension, stands: str | tuple[str, ...], targets: tuple[str, ...]) -> str:
@@ -83,9 +76,3 @@ def _power(dimension: Dimension, stands: str | tuple[str, ...], targets: tuple[s
     if stands == Level.ANY:
         return phrases.anything
     return phrases.unnamed if stands in (Level.ALLOWLIST, LoadLevel.LIMITED) else ""
-
-
-def _listed(items: Sequence[str], conjunction: str) -> str:
-    if len(items) <= 1:
-        return "".join(items)
-    return f"{', '.join(items[:-1])} {conjunction} {items[-1]}"

@@ -21,6 +21,7 @@ from consentry.base.canonical import Digest, Json, digest_json
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, Where
 from consentry.surface.access import Access
+from consentry.surface.automaton import Work
 from consentry.surface.dimensions import Dimension, Level, LoadLevel
 from consentry.surface.entries import read_entry
 from consentry.surface.hosts import HostScope
@@ -88,7 +89,7 @@ def surface_from_json(document: object, *, missing: Missing = Missing.REFUSED) -
 
 
 def _paths(fields: Mapping[str, object], dimension: Dimension) -> PatternScope:
-    read = partial(read_entry, vocabulary=Vocabulary.PATH)
+    read = partial(read_entry, vocabulary=Vocabulary.PATH, work=Work())
     return PatternScope.of(Vocabulary.PATH, _entries(fields, dimension.key, "", read))
 
 
@@ -106,7 +107,7 @@ def _patterns(
     vocabulary: Vocabulary,
 ) -> Access[PatternScope]:
     level = _rung(fields, dimension, Level)
-    read = partial(read_entry, vocabulary=vocabulary)
+    read = partial(read_entry, vocabulary=vocabulary, work=Work())
     entries = _entries(lists, dimension.key, f"{ALLOWLISTS}.", read)
     with _placed(dimension.key):
         return Access(level, PatternScope.of(vocabulary, entries))
