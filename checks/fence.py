@@ -2,11 +2,14 @@
 
 The import contracts keep whole modules out of a room; this check knows the single functions that
 live in modules everyone may import (`os.system`, `asyncio.create_subprocess_exec`). It walks the
-syntax tree and follows imports, aliases, assignments of a module to a name, and literal names
-passed to `getattr`, `__import__` and `import_module`. A use counts whether or not it is called.
+syntax tree and follows imports, aliases, a module bound to a name (by assignment, in a tuple, by
+`:=`, as a parameter's default), and literal names passed to `getattr`, `__import__` and
+`import_module`. A use counts whether or not it is called; a few functions count only, or do not
+count, with certain arguments: `os.write` to descriptor 1 or 2, `shutil.which` with a path of its own.
 
-It is a fence against habit, not a boundary against intent: a name computed at run time gets
-through. Calls through an object (`loop.subprocess_exec`) are known by their method's name.
+It is a fence against habit, not a boundary against intent: a name computed at run time, or taken
+from a module's dictionary, gets through. Calls through an object (`loop.subprocess_exec`,
+`path.expanduser`) are known by their method's name.
 """
 
 import ast
@@ -54,6 +57,21 @@ FENCES = (
             "concurrent.futures.process",
             "asyncio.create_subprocess_*",
             "asyncio.subprocess",
+            "anyio.run_process",
+            "anyio.open_process",
+            "anyio.to_process",
+            "webbrowser",
+            "click.launch",
+            "click.edit",
+            "click.echo_via_pager",
+            "pydoc.*pager",
+            # These ask another program (ifconfig, uname, file, gcc) when they cannot tell by themselves.
+            "uuid.getnode",
+            "uuid.uuid1",
+            "platform.processor",
+            "platform.platform",
+            "platform.architecture",
+            "ctypes.util.find_library",
         ),
         rooms=frozenset({"enforce"}),
         instead="only enforce starts processes; take a runner as a parameter",
@@ -68,14 +86,36 @@ FENCES = (
             "os.getenvb",
             "os.putenv",
             "os.unsetenv",
+            "os.get_exec_path",
             "os.path.expandvars",
+            "os.path.expanduser",
+            "pathlib.*.home",
+            "pathlib.*.expanduser",
+            "shutil.which",
+            "shutil.get_terminal_size",
+            "tempfile.gettempdir*",
+            "getpass.getuser",
+            "urllib.request.getproxies*",
         ),
         rooms=frozenset({"cli"}),
-        instead="only cli reads the environment; take the mapping as a parameter",
+        instead="only cli reads the environment; take the mapping, or the value, as a parameter",
+        methods=frozenset({"expanduser"}),
     ),
     Fence(
         what="prints",
-        names=("builtins.print", "pprint.pprint", "pprint.pp"),
+        names=(
+            "builtins.print",
+            "pprint.pprint",
+            "pprint.pp",
+            "sys.stdout",
+            "sys.stderr",
+            "sys.__stdout__",
+            "sys.__stderr__",
+            "os.write(1)",
+            "os.write(2)",
+            "traceback.print_*",
+            "logging",
+        ),
         rooms=frozenset({"cli"}),
         instead="only cli prints; return the value",
     ),
@@ -83,7 +123,11 @@ FENCES = (
 
 # Another name of the same thing, spelled the way the fences spell it.
 _SAME = {"posix": "os", "posixpath": "os.path"}
-_IMPORTERS = frozenset({"importlib.import_module", "builtins.__import__"})
+_IMPORTERS = frozenset({"importlib.import_module", "importlib.__import__", "builtins.__import__"})
+# Fenced only without this argument, which has this place: with it, the environment is not read.
+_UNLESS_GIVEN = {"shutil.which": ("path", 2)}
+# Fenced only with a first argument that the fences name: `os.write(1)`.
+_BY_FIRST_ARGUMENT = frozenset({"os.write"})
 _BUILTINS = frozenset({"print", "__import__", "getattr"})
 
 
@@ -113,15 +157,18 @@ def _is_method(name: str, fence: Fence) -> bool:
 def _uses(module: ast.Module) -> Iterator[tuple[int, str]]:
     """Every name the module uses, qualified; a method of an unknown object as `.method`."""
     known = _bindings(module)
+    pardoned = {id(call.func) for call in _calls(module) if _is_pardoned(call, known)}
     for node in ast.walk(module):
         match node:
+            case ast.Attribute() | ast.Name() if id(node) in pardoned:
+                pass
             case ast.Import(names=aliases):
                 yield from ((node.lineno, _canonical(alias.name)) for alias in aliases)
             case ast.ImportFrom(module=str(source), names=aliases, level=0):
                 for alias in aliases:
                     yield from _from_import(node.lineno, _canonical(source), alias.name)
             case ast.Call():
-                yield from _named_by_string(node, known)
+                yield from _named_by_argument(node, known)
             case ast.Attribute():
                 yield node.lineno, _qualified(node, known) or f".{node.attr}"
             case ast.Name(ctx=ast.Load()):
@@ -131,8 +178,10 @@ def _uses(module: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _from_import(line: int, source: str, name: str) -> Iterator[tuple[int, str]]:
+    if f"{source}.{name}" in _UNLESS_GIVEN:
+        return  # its uses are looked at one by one
     if name != "*":
-        yield line, f"{source}.{name}"
+        yield line, _canonical(f"{source}.{name}")
         return
     # A star brings every fenced name of that module into reach.
     for fence in FENCES:
@@ -140,13 +189,35 @@ def _from_import(line: int, source: str, name: str) -> Iterator[tuple[int, str]]
     yield line, source
 
 
-def _named_by_string(call: ast.Call, known: dict[str, str]) -> Iterator[tuple[int, str]]:
-    match _qualified(call.func, known), call.args:
-        case name, [ast.Constant(value=str(module)), *_] if name in _IMPORTERS:
-            yield call.lineno, _canonical(module)
+def _calls(module: ast.Module) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(module) if isinstance(node, ast.Call))
+
+
+def _is_pardoned(call: ast.Call, known: dict[str, str]) -> bool:
+    name = _qualified(call.func, known)
+    if name not in _UNLESS_GIVEN:
+        return False
+    given = _argument(call, *_UNLESS_GIVEN[name])
+    return given is not None and not (isinstance(given, ast.Constant) and given.value is None)
+
+
+def _named_by_argument(call: ast.Call, known: dict[str, str]) -> Iterator[tuple[int, str]]:
+    function = _qualified(call.func, known)
+    match function, call.args:
         case "builtins.getattr", [owner, ast.Constant(value=str(attribute)), *_]:
-            base = _qualified(owner, known)
-            yield call.lineno, f"{base or ''}.{attribute}"
+            yield call.lineno, f"{_qualified(owner, known) or ''}.{attribute}"
+        case name, [ast.Constant(value=first), *_] if name in _BY_FIRST_ARGUMENT:
+            yield call.lineno, f"{name}({first!r})"
+        case _:
+            loaded = _qualified(call, known)
+            if loaded is not None:
+                yield call.lineno, loaded
+
+
+def _argument(call: ast.Call, name: str, place: int) -> ast.expr | None:
+    """The argument of a call, whether given by its name or by its place."""
+    by_name = (keyword.value for keyword in call.keywords if keyword.arg == name)
+    return next(by_name, call.args[place] if len(call.args) > place else None)
 
 
 def _bindings(module: ast.Module) -> dict[str, str]:
@@ -160,16 +231,45 @@ def _bindings(module: ast.Module) -> dict[str, str]:
                     known[alias.asname or top] = _canonical(alias.name if alias.asname else top)
             case ast.ImportFrom(module=str(source), names=aliases, level=0):
                 for alias in aliases:
-                    known[alias.asname or alias.name] = f"{_canonical(source)}.{alias.name}"
+                    known[alias.asname or alias.name] = _canonical(f"{source}.{alias.name}")
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if name in _BUILTINS:
                 known.pop(name, None)
     for node in ast.walk(module):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=target)], value=value):
-                qualified = _qualified(value, known)
-                if qualified is not None:
-                    known[target] = qualified
+        for target, value in _assignments(node):
+            qualified = _qualified(value, known)
+            if qualified is not None:
+                known[target] = qualified
     return known
+
+
+def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Every name that a statement, an expression or a list of parameters binds, with its value."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                yield from _unpacked(target, value)
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            yield name, value
+        case ast.NamedExpr(target=ast.Name(id=name), value=value):
+            yield name, value
+        case ast.arguments(posonlyargs=first, args=second, defaults=defaults):
+            positional = [*first, *second]
+            for parameter, value in zip(reversed(positional), reversed(defaults), strict=False):
+                yield parameter.arg, value
+            for parameter, default in zip(node.kwonlyargs, node.kw_defaults, strict=True):
+                if default is not None:
+                    yield parameter.arg, default
+
+
+def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    match target, value:
+        case ast.Name(id=name), _:
+            yield name, value
+        case ast.Tuple() | ast.List(), ast.Tuple() | ast.List():
+            for part, piece in zip(target.elts, value.elts, strict=False):
+                if isinstance(part, ast.Starred):
+                    return  # what follows a star has no fixed place
+                yield from _unpacked(part, piece)
 
 
 def _qualified(node: ast.expr, known: dict[str, str]) -> str | None:
@@ -180,8 +280,12 @@ def _qualified(node: ast.expr, known: dict[str, str]) -> str | None:
         case ast.Attribute(value=owner, attr=attribute):
             base = _qualified(owner, known)
             return None if base is None else _canonical(f"{base}.{attribute}")
-        case ast.Call(func=function, args=[ast.Constant(value=str(module)), *_]):
-            return _canonical(module) if _qualified(function, known) in _IMPORTERS else None
+        case ast.NamedExpr(value=value):
+            return _qualified(value, known)
+        case ast.Call(func=function) if _qualified(function, known) in _IMPORTERS:
+            match _argument(node, "name", 0):
+                case ast.Constant(value=str(module)):
+                    return _canonical(module)
     return None
 
 

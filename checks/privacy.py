@@ -22,28 +22,54 @@ _COMMON = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A pattern that must not occur, and what it would give away."""
+    """A pattern that must not occur, what it would give away, and what in the same line excuses it."""
 
     pattern: re.Pattern[str]
     what: str
+    unless: re.Pattern[str] | None = None
+
+    def found(self, line: str) -> str | None:
+        """The first occurrence that the line does not excuse."""
+        match = self.pattern.search(line)
+        excused = self.unless is not None and self.unless.search(line)
+        return match.group() if match and not excused else None
 
 
-def _trace(pattern: str, what: str) -> Trace:
-    return Trace(re.compile(pattern, re.IGNORECASE), what)
+def _trace(pattern: str, what: str, *, unless: str | None = None) -> Trace:
+    excuse = None if unless is None else re.compile(unless, re.IGNORECASE)
+    return Trace(re.compile(pattern, re.IGNORECASE), what, excuse)
 
 
 _REGISTRY = "a host that packages come from"
 _WORK = "how the work was divided"
+_DOCKER = "docker" + r"\.io"
 
 TRACES = (
     # `pkg:…/name` is the public form of a package URL and names no host.
-    _trace(r"(?<!pkg:)py" + r"pi(?:[./]|-\w)|/py" + "pi", _REGISTRY),
-    _trace("files" + r"\." + "pythonhosted", _REGISTRY),
-    _trace("npm" + "js", _REGISTRY),
-    _trace(r"(?:deb|security|ftp)\." + "debian", _REGISTRY),
-    _trace(r"\bissue" + r" #", _WORK),
-    _trace(r"\bseed" + r" 00", _WORK),
-    _trace(r"\btask" + r"_2", _WORK),
+    _trace(r"py" + r"pi\.|(?<!pkg:)py" + r"pi(?:/|-\w)|/py" + "pi", _REGISTRY),
+    _trace("python" + "hosted", _REGISTRY),
+    _trace("npm" + r"js|yarn" + r"pkg|\bjsr" + r"\.io\b", _REGISTRY),
+    _trace(r"\bcrates" + r"\.io\b|\bruby" + r"gems\.org|\bproxy\." + r"golang\.org", _REGISTRY),
+    _trace(r"\banaconda" + r"\.org|\brepo\d?\." + "maven", _REGISTRY),
+    _trace(r"\b(?:ghcr|gcr|quay)" + r"\.io\b|\bmcr\." + r"microsoft\.com", _REGISTRY),
+    # Debian has a package of the same name as this host; a line about that package may name it.
+    _trace(rf"(?:[\w-]\.|//|\bfrom ){_DOCKER}\b|\b{_DOCKER}[/:]\w", _REGISTRY),
+    _trace(
+        rf"(?<![\w./-])(?<!from ){_DOCKER}\b(?![/:]\w)",
+        _REGISTRY,
+        unless=rf"\b(?:apt(?:-get)?|dpkg|debian)\b|packages?(?: is)?[ `=(:]+{_DOCKER}|{_DOCKER}`? package",
+    ),
+    _trace(
+        r"\b(?:deb|security|ftp|packages|archive|snapshot|mirrors?|httpredir)(?:\.[\w-]+)*\."
+        r"(?:debian|ubuntu)\b",
+        _REGISTRY,
+    ),
+    _trace(r"\bissues?" + r" ?#", _WORK),
+    # The verb is an ordinary word here: `may issue 2 permits`.
+    _trace(r"(?<!to )(?<!may )(?<!can )(?<!not )(?<!will )(?<!must )\bissue" + r" \d", _WORK),
+    _trace(r"\b(?:close|fixe?|resolve|see|ref)[sd]?:? " + r"#\d", _WORK),
+    _trace(r"\bseeds?" + r"[ _#-]?00", _WORK),
+    _trace(r"\btask" + r"_2|\btasks?" + r"[ -]#?\d{3}\b", _WORK),
 )
 
 
@@ -53,9 +79,9 @@ def check(tree: Tree) -> Iterator[Finding]:
     for path in tree.paths:
         for number, line in enumerate(tree.text(path).splitlines(), 1):
             for trace in traces:
-                match = trace.pattern.search(line)
-                if match:
-                    yield Finding(path, number, f"`{match.group()}` gives away {trace.what}")
+                found = trace.found(line)
+                if found is not None:
+                    yield Finding(path, number, f"`{found}` gives away {trace.what}")
 
 
 def _machine(root: Path) -> Iterator[Trace]:

@@ -31,7 +31,19 @@ say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$@" >&2 && exit 1; }
 
 # What a user's settings say about other environments must not reach this one.
-unset PYTHONHOME PYTHONPATH PIP_USER PIP_TARGET PIP_PREFIX PIP_ROOT PIP_CONSTRAINT PIP_REQUIRE_VIRTUALENV
+# Of pip's, only what says where packages come from and how to get there is kept; PIP_DRY_RUN,
+# PIP_TARGET, PIP_NO_DEPS and all others could make an install do nothing, or something else. What a
+# configuration file says is overridden where a setting can be.
+unset PYTHONHOME PYTHONPATH
+for name in "${!PIP_@}"; do
+    case "$name" in
+        PIP_INDEX_URL | PIP_EXTRA_INDEX_URL | PIP_NO_INDEX | PIP_FIND_LINKS | PIP_CONFIG_FILE) ;;
+        PIP_PROXY | PIP_CERT | PIP_CLIENT_CERT | PIP_TRUSTED_HOST | PIP_KEYRING_PROVIDER) ;;
+        PIP_RETRIES | PIP_TIMEOUT | PIP_DEFAULT_TIMEOUT | PIP_CACHE_DIR | PIP_NO_CACHE_DIR) ;;
+        *) unset "$name" ;;
+    esac
+done
+export PIP_DRY_RUN=0 PIP_USER=0 PIP_NO_DEPS=0 PIP_IGNORE_INSTALLED=0 PIP_REQUIRE_VIRTUALENV=0
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PIP_PROGRESS_BAR=off
 
 # quietly WHAT COMMAND…: shows what the command printed only when it fails.

@@ -7,14 +7,14 @@ never take the same place.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from threading import Lock
+from dataclasses import dataclass
 from typing import cast
 
 from consentry.base.canonical import Digest
 from consentry.record.chain import ChainFault, ChainHead, ChainRow, follow, start_of
 from consentry.record.envelope import Draft, EncodedDraft, LinkedEvent, encode
 from consentry.store.database import Database, Row, Transaction, Value
+from consentry.store.groupcommit import GroupCommit
 
 # The body as bytes: one that is no longer valid text must be read to be found out.
 _SELECT = "SELECT writer, seq, hash, CAST(body AS BLOB) FROM ledger_event"
@@ -45,71 +45,38 @@ class EventFilter:
         return " WHERE " + " AND ".join(c for c, _ in given), tuple(v for _, v in given)
 
 
-@dataclass(slots=True)
-class _Ticket:
-    """Events that wait for a commit, and how it ended."""
-
-    encoded: Sequence[EncodedDraft]
-    linked: list[LinkedEvent] = field(default_factory=list)
-    problem: BaseException | None = None
-    is_done: bool = False
-
-
 class Ledger:
     """The history in one database, as one writer appends to it."""
 
     def __init__(self, database: Database, writer: str) -> None:
         self._database = database
         self.writer = writer
-        self._waiting: list[_Ticket] = []
-        self._waiting_lock = Lock()
-        self._commit_lock = Lock()
+        self._commits = GroupCommit(self._commit)
 
     def append(self, *drafts: Draft) -> list[LinkedEvent]:
         """Records the events, in this order and together; they are durable when it returns."""
-        ticket = _Ticket([encode(draft, self.writer) for draft in drafts])
-        with self._waiting_lock:
-            self._waiting.append(ticket)
-        with self._commit_lock:
-            # Whoever held the lock before may have committed this ticket along with its own.
-            if not ticket.is_done:
-                self._commit_all_waiting()
-        if ticket.problem is not None:
-            raise ticket.problem
-        return ticket.linked
+        return self._commits.submit([encode(draft, self.writer) for draft in drafts])
 
-    def _commit_all_waiting(self) -> None:
-        with self._waiting_lock:
-            batch, self._waiting = self._waiting, []
-        try:
-            with self._database.writing() as transaction:
-                linked = self._link(transaction, batch)
-        except BaseException as problem:  # noqa: BLE001 - every waiter must be told
-            for ticket in batch:
-                ticket.problem, ticket.is_done = problem, True
-            return
-        for ticket in batch:
-            ticket.linked = [next(linked) for _ in ticket.encoded]
-            ticket.is_done = True
-
-    def _link(self, transaction: Transaction, batch: Sequence[_Ticket]) -> Iterator[LinkedEvent]:
-        head = _head(transaction, self.writer)
-        events: list[LinkedEvent] = []
-        for ticket in batch:
-            for encoded in ticket.encoded:
-                event = encoded.linked(head.seq + 1, head.hash)
-                head = ChainHead(event.writer, event.seq, event.hash)
-                events.append(event)
-        transaction.run_many(
-            "INSERT INTO ledger_event (writer, seq, hash, body) VALUES (?, ?, ?, ?)",
-            [(event.writer, event.seq, event.hash, event.body.decode()) for event in events],
-        )
-        transaction.run(
-            "INSERT INTO ledger_head (writer, seq, hash) VALUES (?, ?, ?) "
-            "ON CONFLICT (writer) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
-            (head.writer, head.seq, head.hash),
-        )
-        return iter(events)
+    def _commit(self, batch: Sequence[list[EncodedDraft]]) -> list[list[LinkedEvent]]:
+        with self._database.writing() as transaction:
+            head = _head(transaction, self.writer)
+            linked: list[list[LinkedEvent]] = []
+            for drafts in batch:
+                linked.append([])
+                for encoded in drafts:
+                    event = encoded.linked(head.seq + 1, head.hash)
+                    head = ChainHead(event.writer, event.seq, event.hash)
+                    linked[-1].append(event)
+            transaction.run_many(
+                "INSERT INTO ledger_event (writer, seq, hash, body) VALUES (?, ?, ?, ?)",
+                [(e.writer, e.seq, e.hash, e.body.decode()) for events in linked for e in events],
+            )
+            transaction.run(
+                "INSERT INTO ledger_head (writer, seq, hash) VALUES (?, ?, ?) "
+                "ON CONFLICT (writer) DO UPDATE SET seq = excluded.seq, hash = excluded.hash",
+                (head.writer, head.seq, head.hash),
+            )
+        return linked
 
     def heads(self) -> list[ChainHead]:
         """Where each writer's chain ends, as the store says."""
