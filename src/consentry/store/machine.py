@@ -37,7 +37,7 @@ def machine_id(state: Path) -> str:
         try:
             os.link(fresh, path)
         except FileExistsError:
-            return _read(path)
+            pass
         finally:
             fresh.unlink()
         _sync_folder(state)
