@@ -27,6 +27,8 @@ say "A ledger is written, verified, and one byte of it is flipped"
 "$bin/python" examples/ledger.py record
 try consentry audit log
 try consentry audit verify
+try consentry audit checkpoint --out "$place/checkpoint.json"
+try consentry audit verify --checkpoint "$place/checkpoint.json"
 "$bin/python" examples/ledger.py flip
 try consentry audit verify
 say "That is version 0.1: it compares powers and explains itself. It runs nothing yet."

@@ -111,3 +111,84 @@ def test_an_unsafe_state_directory_is_refused(consentry: CommandLine, state: Pat
     """Somebody else could have written what it holds."""
     state.chmod(0o755)
     assert_error(consentry("audit", "verify"), Code.STATE_UNSAFE)
+
+
+def cut_tail(state: Path, keep: int) -> None:
+    """Removes the latest events and moves the head back, so that the chain alone looks whole."""
+    connection = sqlite3.connect(state / "ledger.db")
+    query = "SELECT hash FROM ledger_event WHERE seq = ?"
+    last = connection.execute(query, (keep,)).fetchone()[0]
+    connection.execute("DELETE FROM ledger_event WHERE seq > ?", (keep,))
+    connection.execute("UPDATE ledger_head SET seq = ?, hash = ?", (keep, last))
+    connection.commit()
+    connection.close()
+
+
+def test_a_cut_tail_is_found_with_a_checkpoint_and_only_with_one(
+    consentry: CommandLine, state: Path
+) -> None:
+    """The attack passes plain verify, and fails against a checkpoint kept from before."""
+    kept = consentry.cwd / "kept.json"
+    made = consentry("audit", "checkpoint", "--out", str(kept))
+    assert made.out.startswith("3 events signed with ed25519:")
+    holds = consentry("audit", "verify", "--checkpoint", str(kept))
+    assert (holds.status, "holds: its 3 events are all there" in holds.out) == (0, True)
+    cut_tail(state, 2)
+    assert consentry("audit", "verify").status == 0, "the chain alone cannot show it"
+    found = consentry("audit", "verify", "--checkpoint", str(kept))
+    assert_error(found, Code.CHAIN_BROKEN)
+    assert "event 3 of" in found.err
+
+
+def test_a_ledger_that_is_gone_or_another_is_found(consentry: CommandLine, state: Path) -> None:
+    """The file removed, and another ledger put in its place."""
+    kept = consentry.cwd / "kept.json"
+    consentry("audit", "checkpoint", "--out", str(kept))
+    for path in state.glob("ledger.db*"):
+        path.unlink()
+    assert_error(consentry("audit", "verify", "--checkpoint", str(kept)), Code.CHAIN_BROKEN)
+    around = Surroundings(consentry.environ, consentry.cwd, uid=os.geteuid())
+    ledger_for_writing(around).append(Drafts().make())
+    other = consentry("audit", "verify", "--checkpoint", str(kept))
+    assert_error(other, Code.CHECKPOINT)
+    assert "of another ledger" in other.err
+
+
+def test_a_changed_checkpoint_or_another_key_is_refused(
+    consentry: CommandLine, state: Path
+) -> None:
+    """The document is believed only as it was signed, by the key that is trusted."""
+    assert state.exists()
+    kept = consentry.cwd / "kept.json"
+    consentry("audit", "checkpoint", "--out", str(kept))
+    key = consentry.cwd / "key.pem"
+    key.write_text(consentry("audit", "checkpoint", "--public-key").out)
+    with_key = ("audit", "verify", "--checkpoint", str(kept), "--key", str(key))
+    assert consentry(*with_key).status == 0
+    document = json.loads(kept.read_text())
+    document["heads"][0]["size"] = 2
+    kept.write_text(json.dumps(document))
+    assert_error(consentry(*with_key), Code.CHECKPOINT)
+    kept.write_text("not a checkpoint")
+    assert consentry(*with_key).status != 0
+
+
+def test_a_checkpoint_never_overwrites_and_needs_something_to_sign(
+    consentry: CommandLine,
+) -> None:
+    """A file in the way, a link in the way, nothing recorded, a file that is not there."""
+    assert_error(consentry("audit", "checkpoint"), Code.CHECKPOINT_EMPTY)
+    around = Surroundings(consentry.environ, consentry.cwd, uid=os.geteuid())
+    ledger_for_writing(around).append(Drafts().make())
+    taken = consentry.cwd / "taken.json"
+    taken.write_text("mine")
+    assert_error(consentry("audit", "checkpoint", "--out", str(taken)), Code.FILE_UNUSABLE)
+    assert taken.read_text() == "mine"
+    link = consentry.cwd / "link.json"
+    link.symlink_to(consentry.cwd / "elsewhere.json")
+    assert_error(consentry("audit", "checkpoint", "--out", str(link)), Code.FILE_UNUSABLE)
+    assert not (consentry.cwd / "elsewhere.json").exists()
+    consentry("audit", "checkpoint", "--quiet")
+    missing = consentry("audit", "verify", "--checkpoint", "nowhere.json")
+    assert_error(missing, Code.FILE_UNUSABLE)
+    assert_error(consentry("audit", "verify", "--key", "x.pem"), Code.USAGE)

@@ -59,13 +59,15 @@ def _bash(on_path: CommandLine, *words: str) -> list[str]:
     ("words", "expected"),
     [
         (["consentry", "st"], ["status"]),
-        (["consentry", ""], ["status", "explain", "completion"]),
+        (["consentry", ""], ["status", "audit", "explain", "completion"]),
         (["consentry", "status", "--w"], ["--workspace"]),
         (["consentry", "--js"], ["--json"]),
         (["consentry", "explain", "state-"], ["state-refused", "state-unsafe", "state-unusable"]),
         (["consentry", "completion", ""], ["bash", "zsh", "fish"]),
         (["consentry", "--color", "a"], ["auto", "always"]),
-        (["consentry", "frobnicate", ""], ["status", "explain", "completion"]),
+        (["consentry", "audit", ""], ["log", "show", "checkpoint", "verify"]),
+        (["consentry", "audit", "ve"], ["verify"]),
+        (["consentry", "frobnicate", ""], ["status", "audit", "explain", "completion"]),
     ],
 )
 def test_bash_completes(on_path: CommandLine, words: list[str], expected: list[str]) -> None:
@@ -150,7 +152,12 @@ def test_variable_cannot_turn_a_command_into_nothing(consentry: CommandLine) -> 
     attack = {"_CONSENTRY_COMPLETE": "bash_complete", "COMP_WORDS": "consentry ", "COMP_CWORD": "1"}
     assert consentry("statsu", **attack).status == 2
     assert consentry("--version", **attack).out.startswith("consentry ")
-    assert consentry(**attack).out.split() == ["plain,status", "plain,explain", "plain,completion"]
+    assert consentry(**attack).out.split() == [
+        "plain,status",
+        "plain,audit",
+        "plain,explain",
+        "plain,completion",
+    ]
 
 
 @pytest.mark.parametrize(

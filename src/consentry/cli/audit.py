@@ -8,7 +8,7 @@ from consentry.cli.output import write_message
 from consentry.cli.table import CommandRow, CommandSection, Page
 
 PAGE = Page(
-    summary="List, show and verify the events of the ledger.",
+    summary="List, show, verify and checkpoint the events of the ledger.",
     paragraphs=(
         "The ledger is one append-only history; each event carries the hash of the one before it.",
         "Nothing in this version records by itself yet: a program that uses the library may.",
@@ -17,6 +17,8 @@ PAGE = Page(
         ("consentry audit log", "the latest events"),
         ("consentry audit log --since 1day --json", "those of the last day, for a script"),
         ("consentry audit verify", "whether every chain is whole"),
+        ("consentry audit checkpoint --out today.json", "to be kept elsewhere"),
+        ("consentry audit verify --checkpoint today.json", "nothing was cut off since"),
     ),
     statuses=(
         ("0", "answered; every chain is whole"),
@@ -32,6 +34,11 @@ SECTIONS = (
         (
             CommandRow("log", "consentry.cli.auditlog:log", "List events, the latest last"),
             CommandRow("show", "consentry.cli.auditshow:show", "Show one event, whole"),
+            CommandRow(
+                "checkpoint",
+                "consentry.cli.auditcheckpoint:checkpoint",
+                "Sign where every chain ends now",
+            ),
             CommandRow(
                 "verify", "consentry.cli.auditverify:verify", "Follow every chain to its end"
             ),

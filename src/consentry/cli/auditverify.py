@@ -6,9 +6,11 @@ import click
 
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
-from consentry.cli.command import PlainCommand, output_of
+from consentry.cli.command import File, PlainCommand, output_of, usage_problem
 from consentry.cli.table import Page
+from consentry.record.checkpoint import Checkpoint
 from consentry.service.audit import require_sound
+from consentry.service.checkpoints import kept_checkpoint, require_continues
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.surroundings import look_around
 
@@ -20,10 +22,13 @@ PAGE = Page(
     ),
     examples=(
         ("consentry audit verify", "how many events and chains, or the first bad event"),
+        ("consentry audit verify --checkpoint today.json", "nothing was cut off since then"),
         ("consentry audit verify --quiet", "the exit status alone"),
     ),
     statuses=(
         ("0", "every chain is whole, or nothing was recorded yet"),
+        ("2", "wrong usage, or a file that cannot be read"),
+        ("3", "the checkpoint is not one"),
         ("5", "the ledger cannot be read, or does not verify; the first bad event is named"),
         ("126", "the state directory is not safe to use"),
     ),
@@ -31,14 +36,22 @@ PAGE = Page(
 
 
 @click.pass_context
-def _verify(ctx: click.Context) -> ExitStatus:
+def _verify(ctx: click.Context, *, checkpoint: str | None, key: str | None) -> ExitStatus:
     output = output_of(ctx)
-    ledger = ledger_for_reading(look_around(os.environ))
+    around = look_around(os.environ)
+    if key is not None and checkpoint is None:
+        raise usage_problem("`--key` goes with `--checkpoint`", "name the checkpoint as well")
+    kept = None if checkpoint is None else kept_checkpoint(around, checkpoint, key)
+    ledger = ledger_for_reading(around)
     heads = [] if ledger is None else require_sound(ledger)
+    if kept is not None:
+        require_continues(ledger, kept)
     count = sum(head.seq for head in heads)
     if output.json:
         chains = [{"writer": h.writer, "events": h.seq, "hash": h.hash} for h in heads]
-        output.document("audit-verify", {"events": count, "chains": chains})
+        compared = None if kept is None else kept.checkpoint_id
+        body = {"events": count, "chains": chains, "checkpoint": compared}
+        output.document("audit-verify", body)
     elif output.quiet:
         pass
     elif ledger is None:
@@ -48,9 +61,34 @@ def _verify(ctx: click.Context) -> ExitStatus:
             f"{count} events verify, in {len(heads)} {'chain' if len(heads) == 1 else 'chains'}"
         ]
         lines += [f"  {safe_line(h.writer)}  {h.seq} events, ends {h.hash}" for h in heads]
-        lines.append("no checkpoint was compared: a cut tail or an older copy would not be seen")
+        lines.append(_compared(kept))
         output.text("\n".join(lines))
     return ExitStatus.DONE
 
 
-verify = PlainCommand("verify", PAGE, _verify)
+def _compared(kept: Checkpoint | None) -> str:
+    if kept is None:
+        return "no checkpoint was compared: a cut tail or an older copy would not be seen"
+    then = sum(head.size for head in kept.heads)
+    return f"the checkpoint of {kept.timestamp_utc} holds: its {then} events are all there"
+
+
+verify = PlainCommand(
+    "verify",
+    PAGE,
+    _verify,
+    [
+        click.Option(
+            ["--checkpoint"],
+            type=File(),
+            metavar="FILE",
+            help="Also show that the ledger continues this checkpoint, kept from before.",
+        ),
+        click.Option(
+            ["--key"],
+            type=File(),
+            metavar="FILE",
+            help="The public key (PEM) the checkpoint must be signed with; this machine's unless given.",
+        ),
+    ],
+)

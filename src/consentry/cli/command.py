@@ -68,6 +68,23 @@ class Folder(click.types.StringParamType):
         return [CompletionItem(incomplete, type="dir")]
 
 
+class File(click.types.StringParamType):
+    """The name of a file: completed by the shell, looked at by whoever uses it."""
+
+    name = "file"
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's interface
+        param: click.Parameter,  # noqa: ARG002 - click's interface
+        incomplete: str,
+    ) -> "list[CompletionItem]":
+        """Leaves it to the shell, which knows files best."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+
+        return [CompletionItem(incomplete, type="file")]
+
+
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     if value and param.name is not None:
         ctx.meta[_META + param.name] = value

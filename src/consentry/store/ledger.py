@@ -83,6 +83,18 @@ class Ledger:
         with self._database.reading() as view:
             return [_as_head(row) for row in view.rows("SELECT * FROM ledger_head ORDER BY writer")]
 
+    def store_id(self) -> str:
+        """The id of this store, drawn when it was made."""
+        with self._database.reading() as view:
+            return str(next(view.rows("SELECT id FROM store_identity"))[0])
+
+    def hashes(self, writer: str, most: int) -> Iterator[Digest]:
+        """The hashes of a writer's first events, oldest first, one by one."""
+        query = "SELECT hash FROM ledger_event WHERE writer = ? ORDER BY seq LIMIT ?"
+        with self._database.reading() as view:
+            for row in view.rows(query, (writer, most)):
+                yield Digest(str(row[0]))
+
     def events(self, wanted: EventFilter | None = None) -> Iterator[ChainRow]:
         """The events, oldest first, one by one."""
         where, values = (wanted or EventFilter()).conditions()

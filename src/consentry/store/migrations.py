@@ -45,6 +45,8 @@ MIGRATIONS = (
             "CREATE UNIQUE INDEX ledger_event_id ON ledger_event (event_id)",
             "CREATE INDEX ledger_event_subject ON ledger_event (subject, at)",
             "CREATE INDEX ledger_event_at ON ledger_event (at)",
+            "CREATE TABLE store_identity (id TEXT NOT NULL) STRICT",
+            "INSERT INTO store_identity VALUES ('store-' || lower(hex(randomblob(16))))",
             """
             CREATE TABLE ledger_head (
                 writer TEXT PRIMARY KEY,
@@ -53,7 +55,11 @@ MIGRATIONS = (
             ) STRICT
             """,
         ),
-        back=("DROP TABLE ledger_head", "DROP TABLE ledger_event"),
+        back=(
+            "DROP TABLE ledger_head",
+            "DROP TABLE store_identity",
+            "DROP TABLE ledger_event",
+        ),
     ),
 )
 NEWEST = MIGRATIONS[-1].version
