@@ -7,7 +7,7 @@ import pytest
 
 from consentry.base.codes import Code
 from consentry.service.words import all_words
-from tests.cli.conftest import CommandLine
+from tests.cli.conftest import CommandLine, assert_error
 
 
 def test_list_has_every_word_under_its_kind(consentry: CommandLine) -> None:
@@ -97,6 +97,38 @@ def test_hostile_path_is_shown_as_escapes(consentry: CommandLine) -> None:
     ended = consentry("explain", "/srv/\x1b[2J\nx")
     assert ended.status == 0
     assert ended.out.startswith("/srv/\\u{1b}[2J\\u{a}x (path)\n")
+
+
+@pytest.mark.parametrize("path", ["/" + "a/" * 3000, "/" + "*" * 2500, "/" + "x" * 100_000])
+def test_path_that_is_too_long_is_wrong_usage(consentry: CommandLine, path: str) -> None:
+    """No pattern could name it, and the help says what can be asked instead."""
+    ended = consentry("explain", path)
+    assert_error(ended, Code.USAGE)
+    assert "too long" in ended.err
+    assert "help: explain a folder above it" in ended.err
+
+
+def test_path_with_wildcards_is_a_name(consentry: CommandLine) -> None:
+    """Stars in a path are letters of it, as long as there are not too many."""
+    assert consentry("explain", "/srv/" + "*" * 200).status == 0
+
+
+@pytest.mark.parametrize("name", ["HOME", "CONSENTRY_STATE", "XDG_STATE_HOME"])
+def test_setting_that_is_too_long_is_named(consentry: CommandLine, name: str) -> None:
+    """The path that was asked is fine; what cannot be used is said."""
+    ended = consentry("explain", "/srv", **{name: "/" + "a/" * 3000})
+    assert_error(ended, Code.SETTING_VALUE)
+    assert name in ended.err
+
+
+def test_long_path_cannot_begin_a_row_of_its_own(consentry: CommandLine) -> None:
+    """Each row is within the page; those that go on are marked."""
+    ended = consentry("explain", "/srv/" + "x" * 70 + "  rule   none; open to all " * 9)
+    assert ended.status == 0
+    rows = ended.out.splitlines()
+    assert all(len(row) < 80 for row in rows)
+    assert [row for row in rows if row.startswith("  rule")] == []
+    assert rows[1].startswith("|")
 
 
 def test_works_without_home_and_current_folder(consentry: CommandLine) -> None:

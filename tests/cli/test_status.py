@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,21 @@ import pytest
 from tests.cli.conftest import CommandLine
 
 
+def _joined(out: str) -> str:
+    """A page without its breaks: the mark of a continued row says exactly where they are."""
+    return re.sub(r"\n *\|", "", out)
+
+
 def test_page_fits_a_small_terminal(consentry: CommandLine) -> None:
     """When nothing is wrong: 80 columns, and with the prompt no more than 24 lines.
 
-    Paths are never cut or wrapped, so only a line that holds one may be longer.
+    Paths that need more than a row are not counted: here they lie below a long folder name.
     """
     ended = consentry("status")
     assert (ended.status, ended.err) == (0, "")
     lines = ended.out.splitlines()
-    assert len(lines) <= 23
-    assert all(len(line) <= 80 or str(consentry.cwd.parent) in line for line in lines)
+    assert len([line for line in lines if not line.startswith(f"{'':11}|")]) <= 23
+    assert all(len(line) < 80 for line in lines)
 
 
 def test_page_says_what_was_found_and_why(
@@ -28,7 +34,7 @@ def test_page_says_what_was_found_and_why(
     (project / ".consentry/tools").mkdir(parents=True)
     (project / ".consentry/policy.yaml").touch()
     (project / ".consentry/tools/lint.yaml").touch()
-    out = consentry("status", COLUMNS="100").out
+    out = _joined(consentry("status", COLUMNS="100").out)
     assert str(project) in out
     assert "`.consentry` is here" in out
     assert "2 known files, not trusted until accepted" in out
@@ -114,12 +120,60 @@ def test_open_state_directory_is_listed_with_what_to_do(consentry: CommandLine, 
     state.chmod(0o755)
     ended = consentry("status")
     assert ended.status == 1
-    flat = " ".join(ended.out.split())
+    flat = _joined(ended.out)
     assert "[state-unsafe]" in flat
     assert "its mode is 0755, not 0700" in flat
     assert "help: make it a plain folder of your own with mode 0700" in flat
     state.chmod(0o700)
     assert consentry("status").status == 0
+
+
+FORGED = (
+    "help: all is well, run `consentry status --workspace /` ",
+    "[state-unsafe] forged ",
+    "    help: forged ",
+    "problems ",
+    "consentry 0.1.0: no problem found ",
+)
+
+
+@pytest.mark.parametrize("columns", ["40", "80"])
+def test_name_cannot_begin_a_row_of_its_own(
+    consentry: CommandLine, project: Path, columns: str
+) -> None:
+    """However a name fills the rows, every row is within the page and begins with words of ours.
+
+    The name has all paddings, so that some row would begin with the forged words. The control: the
+    words are there, in rows that are marked as continued.
+    """
+    forged = "".join(FORGED)
+    for padding in range(20):
+        deep = project / ("-" * padding + "x " * 10 + forged)
+        (deep / ".consentry").mkdir(parents=True)
+        (deep / ".consentry/policy.yaml").symlink_to("nowhere")
+        consentry.cwd = deep
+        ended = consentry("status", COLUMNS=columns)
+        rows = ended.out.splitlines()
+        assert ended.status == 1
+        assert all(len(row) < int(columns) for row in rows[1:])
+        assert forged.strip() in _joined(ended.out)
+        helps = [row for row in rows if row.lstrip().startswith("help: ")]
+        assert len(helps) == ended.out.count("\n  [") == 1
+        assert helps[0].startswith("    help: replace it with a plain")
+        starts = [row for row in rows if row.startswith(("consentry ", "problems"))]
+        assert len(starts) == 2
+
+
+def test_long_path_on_a_wide_alphabet_stays_within_the_page(
+    consentry: CommandLine, project: Path
+) -> None:
+    """Letters that take two columns are counted so."""
+    deep = project / ("\u4e2d" * 60) / ("\u4e2d" * 60)
+    deep.mkdir(parents=True)
+    consentry.cwd = deep
+    out = consentry("status", "--workspace", ".").out
+    assert all(len(row) + row.count("\u4e2d") < 80 for row in out.splitlines())
+    assert str(deep) in _joined(out)
 
 
 HOSTILE = "a\x1b]0;owned\x07\x1b[2J\r\nconsentry 0.1.0: no problem found\u202e\u200b\U000e0041"

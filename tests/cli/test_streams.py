@@ -1,9 +1,13 @@
 """Closed, full and abandoned streams; interrupts; faults of our own."""
 
+import fcntl
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -75,13 +79,79 @@ def test_file_we_open_never_becomes_a_standard_stream(fill: str, lowest: int) ->
     assert subprocess.run(["/bin/bash", "-c", words], check=False).returncode == lowest
 
 
-def test_locale_without_letters(consentry: CommandLine, project: Path) -> None:
-    """A name that the locale cannot show is escaped instead of failing half-way."""
-    (project / "café/.git").mkdir(parents=True)
-    environ = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    ended = consentry("status", "--workspace", "café", PYTHONIOENCODING="ascii", **environ)
-    assert ended.status == 0
-    assert "caf\\" in ended.out
+def _bytes_of(consentry: CommandLine, *words: str, **environ: str) -> bytes:
+    done = subprocess.run(
+        [*PROGRAM, *words],
+        cwd=consentry.cwd,
+        env={**consentry.environ, **environ},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
+ENCODINGS = ["ascii", "ascii:strict", "latin-1", "utf-16", "utf-7", "utf-8-sig", "cp037"]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_letter_the_encoding_lacks_is_never_an_escape_that_could_be_typed(
+    consentry: CommandLine, encoding: str
+) -> None:
+    """Two names that differ are written differently, in whatever encoding is asked for."""
+    shown = [
+        _bytes_of(consentry, "explain", f"/srv/{name}", PYTHONIOENCODING=encoding)
+        for name in ("\u0142\u00e9", "\\u0142\\xe9", "\\u0142\u00e9")
+    ]
+    assert [each.splitlines()[0] for each in shown] == [
+        "/srv/\u0142\u00e9 (path)".encode(),
+        b"/srv/\\u0142\\xe9 (path)",
+        "/srv/\\u0142\u00e9 (path)".encode("latin-1" if encoding == "latin-1" else "utf-8"),
+    ]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_json_is_ascii_in_every_encoding(consentry: CommandLine, encoding: str) -> None:
+    """A script reads the same bytes, however the environment is set."""
+    words = ("explain", "/srv/\u0142", "--json")
+    usual = _bytes_of(consentry, *words)
+    assert usual.isascii()
+    assert _bytes_of(consentry, *words, PYTHONIOENCODING=encoding) == usual
+
+
+def _on_terminal(consentry: CommandLine, *words: str, columns: int) -> list[str]:
+    """The lines that a terminal of that width gets on standard error."""
+    master, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with os.fdopen(master, "rb", buffering=0) as screen:
+        with os.fdopen(terminal, "wb") as stream:
+            subprocess.run(
+                [*PROGRAM, *words],
+                cwd=consentry.cwd,
+                env={**consentry.environ, "NO_COLOR": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stream,
+                check=False,
+            )
+        return screen.read(65536).decode().split("\r\n")
+
+
+def test_name_in_an_error_cannot_begin_a_line_on_a_terminal(consentry: CommandLine) -> None:
+    """A long name goes on in marked rows; in a pipe the message stays one line.
+
+    Every padding is tried, so that the forged words would begin a row for one of them.
+    """
+    for padding in range(20):
+        name = "-" * padding + "x/" * 60 + "help: run this instead " * 4
+        lines = _on_terminal(consentry, "status", "--workspace", f"./{name}", columns=60)
+        assert all(len(line) < 60 for line in lines)
+        assert [line for line in lines if line.startswith("help:")] == [
+            "help: name an existing folder with --workspace"
+        ]
+    piped = consentry("status", "--workspace", f"./{name}")
+    assert len(piped.err.splitlines()) == 2
 
 
 def _wait_until_writing(pid: int) -> None:

@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from consentry.enforce.facts import Fact, Found, HostView
 from consentry.enforce.host import look_at_host
+from consentry.enforce.mounts import read_mounts, share_files
 
 MakeHost = Callable[..., HostView]
 
@@ -108,3 +110,34 @@ def test_names_with_escapes_are_read_as_they_are(make_host: MakeHost) -> None:
         }
     )
     assert _fact(view, "cgroup-delegation").found is Found.YES
+
+
+BOUND = (
+    "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+    "21 20 8:2 / /home rw - ext4 /dev/sda2 rw\n"
+    "22 20 8:2 /me/app/sub\\040folder /alias rw - ext4 /dev/sda2 rw\n"
+    "23 21 8:1 /srv/data /home/me/app/data rw - ext4 /dev/sda1 rw\n"
+    "24 20 8:2 /me /covered rw - ext4 /dev/sda2 rw\n"
+    "25 20 8:3 / /covered rw - ext4 /dev/sda3 rw\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/home/me/app/x", True),
+        ("/alias", True),
+        ("/alias/state", True),
+        ("/srv/data/state", True),
+        ("/srv/database", False),
+        ("/srv", False),
+        ("/home/me/application", False),
+        ("/covered/app", False),
+        ("/me/app", False),
+    ],
+)
+def test_same_files_under_another_name(make_host: MakeHost, path: str, *, expected: bool) -> None:
+    """A part of a folder mounted elsewhere, and what is mounted into it; a later mount covers."""
+    mounts = read_mounts(make_host({MOUNTINFO: BOUND}))
+    assert mounts is not None
+    assert share_files(Path(path), Path("/home/me/app"), mounts) is expected

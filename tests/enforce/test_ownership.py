@@ -87,6 +87,26 @@ def test_where_a_link_stands_counts(tmp_path: Path) -> None:
     assert stranger_over_file(link, ME) == f"everybody may write the folder `{open_folder}`"
 
 
+@pytest.mark.parametrize("foreign", ["folder", "link"])
+def test_every_link_on_the_way_counts(tmp_path: Path, foreign: str) -> None:
+    """A hop in the middle, of somebody else or in a folder of somebody else, decides as well.
+
+    The control: the same way through one's own link is safe. It begins and ends in safe folders.
+    """
+    if ME != 0:
+        pytest.skip("only root can make a link that belongs to somebody else")
+    hop = tmp_path / "hop"
+    hop.mkdir()
+    (hop / "middle").symlink_to(_program(tmp_path))
+    first = tmp_path / "first"
+    first.symlink_to(hop / "middle")
+    assert stranger_over_file(first, ME) is None
+    changed = hop if foreign == "folder" else hop / "middle"
+    os.lchown(changed, SOMEBODY, SOMEBODY)
+    assert stranger_over_file(first, ME) == f"the {foreign} `{changed}` belongs to user {SOMEBODY}"
+    assert stranger_over_file(first, ME, SOMEBODY) is None
+
+
 def test_folder_of_somebody_else_is_not_safe(tmp_path: Path) -> None:
     """What will be made in a folder is in its owner's hands."""
     folder = tmp_path / "theirs"

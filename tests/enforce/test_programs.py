@@ -97,6 +97,25 @@ def test_program_in_the_workspace_is_not_safe(make_host: MakeHost, tmp_path: Pat
         assert _engine(view, "deno", avoid=workspace).safe is Found.NO
 
 
+def test_program_reached_through_the_workspace_is_not_safe(
+    make_host: MakeHost, tmp_path: Path
+) -> None:
+    """A link in the workspace to a program outside chooses the program, also as a hop between.
+
+    The control: the program itself, and the same link when that folder is not the workspace.
+    """
+    outside, workspace, links = tmp_path / "outside", tmp_path / "workspace/bin", tmp_path / "links"
+    program = _put(outside, "bwrap")
+    for folder, target in ((workspace, program), (links, workspace / "bwrap")):
+        folder.mkdir(parents=True)
+        (folder / "bwrap").symlink_to(target)
+        view = make_host(environ={"PATH": str(folder)}, uid=ME)
+        assert _engine(view, "bubblewrap").safe is Found.YES
+        assert _engine(view, "bubblewrap", avoid=workspace.parent).safe is Found.NO
+    view = make_host(environ={"PATH": str(outside)}, uid=ME)
+    assert _engine(view, "bubblewrap", avoid=workspace.parent).safe is Found.YES
+
+
 def test_native_stands_on_three_facts(make_host: MakeHost) -> None:
     """All there: found. One missing: not found, and named. One open: unknown."""
     environ = {"PATH": "/nowhere"}

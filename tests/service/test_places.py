@@ -99,6 +99,36 @@ def test_root_of_the_file_system_is_refused_unless_named(around: MakeAround) -> 
     assert find_workspace(around(), "/").path == Path("/")
 
 
+@pytest.mark.parametrize("marker", [None, ".git", ".consentry"])
+def test_folder_that_contains_homes_is_refused_unless_named(
+    around: MakeAround, home: Path, tmp_path: Path, marker: str | None
+) -> None:
+    """The folder of all homes is wider than one of them; the same for what is above it.
+
+    The control: named, it is taken; and a folder beside the homes is taken unasked.
+    """
+    for folder in (home.parent, tmp_path):
+        if marker is not None:
+            (folder / marker).mkdir()
+        problem = _refusal(around(folder))
+        assert problem.code is Code.WORKSPACE_REFUSED
+        assert "contains your home folder" in problem.message
+        assert find_workspace(around(folder), ".").path == folder
+        if marker is not None:
+            (folder / marker).rmdir()
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    assert find_workspace(around(beside)).path == beside
+
+
+def test_folder_of_homes_is_refused_although_none_is_known(
+    around: MakeAround, home: Path, project: Path
+) -> None:
+    """Homes may come from a directory service that is not searched: `/home` is refused as such."""
+    elsewhere = around(home.parent, environ={"HOME": str(project)})
+    assert "contains the home folders" in _refusal(elsewhere).message
+
+
 def test_home_of_another_account_is_refused(around: MakeAround, project: Path) -> None:
     """A folder the user database calls a home is one, wherever it lies."""
     base = around()
@@ -161,3 +191,25 @@ def test_marker_of_somebody_else_is_a_concern(around: MakeAround, project: Path)
     assert find_workspace(around(), str(shared)).concerns == ()
     behind_sudo = around(environ={"SUDO_UID": "23456"})
     assert find_workspace(behind_sudo).concerns == ()
+
+
+@pytest.mark.parametrize("foreign", [".paper", ".paper/_cfg"])
+def test_every_component_of_a_marker_counts(
+    around: MakeAround, project: Path, tmp_path: Path, foreign: str
+) -> None:
+    """A stranger's link `.paper` to a good folder is as foreign as a stranger's `_cfg` in it.
+
+    The control: the same link and folder of one's own are no concern; named, neither are these.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a link that belongs to somebody else")
+    target = tmp_path / "target"
+    (target / "_cfg").mkdir(parents=True)
+    (project / ".paper").symlink_to(target)
+    found = find_workspace(around())
+    assert (found.found_by, found.concerns) == (FoundBy.MARKER, ())
+    os.lchown(project / foreign, 23456, 23456)
+    (concern,) = find_workspace(around()).concerns
+    assert concern.code is Code.WORKSPACE_OWNER
+    assert f"`{project / foreign}` belongs to user 23456" in concern.message
+    assert find_workspace(around(), str(project)).concerns == ()

@@ -106,16 +106,13 @@ def test_default_place_in_a_named_workspace_is_hidden(around: MakeAround, home: 
     assert (state.hidden, state.concerns) == (True, ())
 
 
-def test_default_place_in_a_found_workspace_is_refused(
-    around: MakeAround, home: Path, tmp_path: Path
-) -> None:
+def test_default_place_in_a_found_workspace_is_refused(around: MakeAround, project: Path) -> None:
     """A workspace that was found, not named, must not contain the state."""
-    (tmp_path / ".consentry").mkdir()
-    inner = tmp_path / "work/project"
-    problem = _refusal(around(inner))
+    inside = around(environ={"XDG_STATE_HOME": str(project / "inner")})
+    problem = _refusal(inside)
     assert problem.code is Code.STATE_REFUSED
     assert "--workspace" in problem.help_line
-    assert str(home) in problem.message
+    assert str(project / "inner/consentry") in problem.message
 
 
 def test_workspace_in_the_state_directory_is_refused(around: MakeAround, place: Path) -> None:
@@ -142,6 +139,57 @@ def test_bind_mount_of_the_workspace_is_seen(
     finally:
         subprocess.run(["/bin/umount", alias], check=True)
     assert _state(around(environ={"CONSENTRY_STATE": str(alias / "state")})).concerns == ()
+
+
+@pytest.mark.parametrize("which", ["a part of the workspace", "from outside into it"])
+def test_bind_mount_of_a_part_is_seen(
+    around: MakeAround, project: Path, tmp_path: Path, which: str
+) -> None:
+    """Part of the workspace mounted elsewhere, or the state's folder mounted into the workspace.
+
+    The control: without the mount, the same place is taken.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount")
+    part, outside = project / "deep/part", tmp_path / "outside"
+    part.mkdir(parents=True)
+    outside.mkdir()
+    source, point = (part, outside) if which.startswith("a part") else (outside, part)
+    environ = {"CONSENTRY_STATE": str(outside / "state")}
+    assert _state(around(environ=environ)).concerns == ()
+    mounted = subprocess.run(["/bin/mount", "--bind", source, point], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("this machine lets root mount nothing")
+    try:
+        assert _refusal(around(environ=environ)).code is Code.STATE_REFUSED
+    finally:
+        subprocess.run(["/bin/umount", point], check=True)
+
+
+@pytest.mark.parametrize("made", [True, False])
+@pytest.mark.parametrize("foreign", ["folder", "link"])
+def test_link_of_somebody_else_on_the_way_is_unsafe(
+    around: MakeAround, tmp_path: Path, foreign: str, *, made: bool
+) -> None:
+    """Whoever owns a link above, or the folder it stands in, chooses the place of the state.
+
+    The control: the same link and folder of one's own are fine.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a link that belongs to somebody else")
+    mine, hop = tmp_path / "mine", tmp_path / "hop"
+    mine.mkdir()
+    hop.mkdir()
+    (hop / "link").symlink_to(mine)
+    if made:
+        (mine / "state").mkdir(mode=0o700)
+    here = around(environ={"CONSENTRY_STATE": str(hop / "link/state")})
+    assert _codes(_state(here)) == []
+    os.lchown(hop if foreign == "folder" else hop / "link", 23456, 23456)
+    state = _state(here)
+    assert _codes(state) == [Code.STATE_UNSAFE]
+    assert f"the {foreign} `" in state.concerns[0].message
+    assert "user 23456" in state.concerns[0].message
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o701, 0o770])

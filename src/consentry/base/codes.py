@@ -203,7 +203,7 @@ class Code(StrEnum):
     WORKSPACE_REFUSED = (
         "workspace-refused",
         ExitStatus.USAGE,
-        "the file system root or a home folder would have become the workspace unasked",
+        "the file system root, a home folder or one that contains homes would have become the workspace",
         "change into a project folder, or name the folder with --workspace",
     )
     WORKSPACE_MISSING = (
@@ -306,6 +306,29 @@ class Code(StrEnum):
         "ledger-key",
         ExitStatus.LEDGER,
         "the key that signs checkpoints cannot be made, or its file is not one to trust",
-        "make it a plain file of your own with mode 0600 in a folder of your own with mode 0700, "
-        "or restore it from a backup",
+        "make it a plain file of your own, mode 0600, in a folder of mode 0700, or restore a backup",
+    )
+    EVENT_UNKNOWN = (
+        "event-unknown",
+        ExitStatus.USAGE,
+        "the ledger has no event with this id",
+        "`consentry audit log` lists the events with their ids",
+    )
+    CONFIG_UNSAFE = (
+        "config-unsafe",
+        ExitStatus.DENIED,
+        "somebody else, or the workspace, may change or replace configuration that counts as yours",
+        "make it plain files of your own, below folders and links only you or root may change",
+    )
+    FILE_UNUSABLE = (
+        "file-unusable",
+        ExitStatus.USAGE,
+        "a file that was named cannot be read, or exists already where a new one is to be made",
+        "name a plain file that you may read, or a new name in a folder that you may write",
+    )
+    CHECKPOINT_EMPTY = (
+        "checkpoint-empty",
+        ExitStatus.USAGE,
+        "a checkpoint was asked for before anything was recorded",
+        "take it after the first event; `consentry audit log` lists them",
     )

@@ -10,6 +10,7 @@ from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import UsageProblem
 from consentry.base.safetext import safe_line
 from consentry.cli.command import PlainCommand, output_of
+from consentry.cli.layout import laid_out
 from consentry.cli.output import Output, page_width
 from consentry.cli.suggest import help_for
 from consentry.cli.table import Page
@@ -100,14 +101,27 @@ def _listing(output: Output, words: tuple[Word, ...]) -> list[str]:
 
 
 def _explained(output: Output, word: Word) -> list[str]:
-    lines = [f"{output.paint(safe_line(word.name), 'bold')} ({word.kind})"]
-    lines += _paragraph("  ", safe_line(word.summary))
+    # A path and where it leads are written by others; every other word is from our own tables.
+    hanging = _marked if word.kind is WordKind.PATH else _plain
+    first, *others = laid_out(safe_line(word.name), width=page_width() - len(f" ({word.kind})") - 1)
+    names = [output.paint(name, "bold") for name in (first, *others)]
+    lines = [*names[:-1], f"{names[-1]} ({word.kind})", *hanging("  ", safe_line(word.summary))]
     column = max((len(title) for title, _ in word.details), default=0) + 2
     for number, (title, text) in enumerate(word.details):
-        body = _paragraph(" " * (column + 2), safe_line(text))
         lines += [""] if number == 0 else []
-        lines += [f"  {title:<{column}}{body[0].lstrip(' ')}", *body[1:]]
+        lines += hanging(f"  {title:<{column}}", safe_line(text))
     return lines
+
+
+def _marked(start: str, text: str) -> list[str]:
+    width = len(start)
+    first, *others = laid_out(text, width=page_width() - 1, start=width, margin=width)
+    return [start + first, *others]
+
+
+def _plain(start: str, text: str) -> list[str]:
+    first, *others = _paragraph(" " * len(start), text)
+    return [start + first.lstrip(" "), *others]
 
 
 def _paragraph(margin: str, text: str) -> list[str]:

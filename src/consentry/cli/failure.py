@@ -3,6 +3,7 @@
     consentry: error[code]: what is wrong
     help: what to do about it
 
+On a terminal a message that is wider goes on in rows that open with `|`, see `cli.layout`.
 The message goes to standard error; with `--json` anywhere before `--` the error is the JSON
 document on standard output instead, so that a script reads one stream. Everything untrusted in a
 message passes through `base.safetext`. A traceback appears only for a fault of our own, and only
@@ -20,9 +21,11 @@ import click
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import ConsentryError, Where
 from consentry.base.safetext import safe_line
+from consentry.cli.layout import laid_out
 from consentry.cli.output import (
     ReaderGone,
     json_text,
+    page_width,
     painted,
     wants_color,
     write_answer,
@@ -140,11 +143,22 @@ def _colored(arguments: list[str]) -> bool:
 
 def _text_of(failure: Failure, color: str) -> str:
     title, hint = f"error[{failure.code}]:", "help:"
+    before = len(f"{PROGRAM}: {title} ")
+    after = len(f"{hint} ")
     if color == "always":
         title, hint = painted(title, "red"), painted(hint, "bold")
     place = "" if failure.where is None else str(failure.where)
     message = f"{place}: {failure.message}" if place else failure.message
-    return f"{PROGRAM}: {title} {safe_line(message)}\n{hint} {safe_line(failure.help_line)}"
+    said, advice = _rows(message, before), _rows(failure.help_line, after)
+    return f"{PROGRAM}: {title} {said}\n{hint} {advice}"
+
+
+def _rows(text: str, start: int) -> str:
+    """One line for a file or a pipe; on a terminal, rows of which each begins as ours."""
+    shown = safe_line(text)
+    if sys.stderr is None or not sys.stderr.isatty():
+        return shown
+    return "\n".join(laid_out(shown, width=page_width(sys.stderr.fileno()) - 1, start=start))
 
 
 def _answer_in_json(failure: Failure) -> int:

@@ -1,7 +1,8 @@
 """The one place that writes: text or one JSON document to standard output, messages to the other.
 
 Rules: an answer is written whole, in one go; with `--json` standard output carries exactly one
-JSON document, the answer or the error; JSON is pure ASCII and carries `schema_version` and `kind`.
+JSON document, the answer or the error; JSON is pure ASCII and carries `schema_version` and `kind`;
+a text that the encoding of the stream cannot carry is written in UTF-8.
 Colour needs a terminal and is off for `NO_COLOR` and `TERM=dumb`, unless `--color` decides.
 
 Nothing here escapes hostile text: callers pass it through `base.safetext` first, because only they
@@ -18,6 +19,7 @@ WIDTH_WITHOUT_TERMINAL = 80
 NARROWEST = 40
 WIDEST = 100
 _MOST_DIGITS = 9
+_ASCII_SAMPLE = "".join(map(chr, range(0x20, 0x7F)))
 _STYLES = {"bold": "1", "red": "31", "green": "32", "yellow": "33"}
 
 
@@ -63,14 +65,14 @@ def wants_color(choice: str, stream: TextIO | None, environ: Mapping[str, str]) 
     return stream is not None and stream.isatty()
 
 
-def page_width() -> int:
+def page_width(descriptor: int = 1) -> int:
     """Columns to lay text out for: COLUMNS, else the terminal's, else 80; within reason."""
     named = os.environ.get("COLUMNS", "")
     if named.isascii() and named.isdigit() and len(named) <= _MOST_DIGITS and int(named) > 0:
         columns = int(named)
     else:
         try:
-            columns = os.get_terminal_size(1).columns or WIDTH_WITHOUT_TERMINAL
+            columns = os.get_terminal_size(descriptor).columns or WIDTH_WITHOUT_TERMINAL
         except OSError:
             columns = WIDTH_WITHOUT_TERMINAL
     return min(max(columns, NARROWEST), WIDEST)
@@ -125,11 +127,24 @@ def write_message(text: str) -> None:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    # Bytes, so that no locale can turn a letter into an encoding error half-way.
-    data = text.encode(stream.encoding or "utf-8", "backslashreplace")
     stream.flush()
-    stream.buffer.write(data)
+    stream.buffer.write(encoded(text, stream.encoding or "utf-8"))
     stream.flush()
+
+
+def encoded(text: str, encoding: str) -> bytes:
+    """The bytes of `text`: in `encoding` where that is ASCII and more and has every letter of it.
+
+    Else in UTF-8. A letter is never replaced by an escape that could have been typed, and ASCII is
+    ASCII whatever the encoding.
+    """
+    if not text.isascii() and _ASCII_SAMPLE.encode(encoding, "replace") == _ASCII_SAMPLE.encode():
+        try:
+            return text.encode(encoding)
+        except UnicodeEncodeError:
+            pass
+    # Safe text has no surrogates; were there one, it must not end the command half-way.
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _forget_unwritten(stream: TextIO) -> None:

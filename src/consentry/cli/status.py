@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from textwrap import wrap
 
 import click
 
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import Folder, PlainCommand, output_of
+from consentry.cli.layout import columns_of, laid_out
 from consentry.cli.output import Output, page_width
 from consentry.cli.table import Page
 from consentry.enforce.facts import Fact, Found, HostView
@@ -41,6 +41,8 @@ PAGE = Page(
 )
 
 _LABEL = 11
+# Columns of one message; the JSON document has it whole.
+_LONGEST = 480
 _WORDS = {Found.YES: "found", Found.NO: "not found", Found.UNKNOWN: "unknown"}
 _VERBS = {Found.YES: "offers", Found.NO: "lacks", Found.UNKNOWN: "unsure"}
 _STYLES = {Found.YES: "green", Found.NO: "bold", Found.UNKNOWN: "yellow"}
@@ -90,10 +92,14 @@ def _page(output: Output, report: StatusReport) -> list[str]:
     lines += ["", *_host(output, report)]
     if report.notes:
         lines.append("")
-        lines += [line for note in report.notes for line in _hanging("note: ", safe_line(note))]
+        lines += [line for note in report.notes for line in _note(note)]
     if report.concerns:
         lines += ["", *_problems(output, report)]
     return lines
+
+
+def _note(note: str) -> list[str]:
+    return _hanging("note: ", safe_line(note, limit=_LONGEST))
 
 
 def _title(output: Output, report: StatusReport) -> str:
@@ -124,12 +130,17 @@ def _labelled(output: Output, label: str, lines: Iterable[str]) -> list[str]:
 
 
 def _place(path: Path, about: str) -> list[str]:
-    """The path, never wrapped, and what there is to say of it: beside it or below."""
+    """The path, and what there is to say of it: beside it or below."""
     shown, said = safe_line(str(path)), safe_line(about)
     room = page_width() - _LABEL - 1
-    if len(shown) + len(said) + 4 <= room:
+    if columns_of(shown) + columns_of(said) + 4 <= room:
         return [f"{shown}  ({said})"]
-    return [shown, *(f"  {line}" for line in _wrapped(said, room - 2))]
+    # No path begins with a space, so what is said of it cannot be taken for a part of it.
+    return [*laid_out(shown, width=room), *_indented(laid_out(said, width=room - 2))]
+
+
+def _indented(lines: Iterable[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
 
 
 def _folder(output: Output, folder: ConfigurationFolder) -> list[str]:
@@ -142,7 +153,10 @@ def _folder(output: Output, folder: ConfigurationFolder) -> list[str]:
         about = f"{folder.source}; {what}{trust}"
     lines = _place(folder.path, about)
     if output.verbose:
-        lines += [f"  - {safe_line(name)}" for name in folder.files]
+        room = page_width() - _LABEL - 1
+        for name in folder.files:
+            first, *others = laid_out(safe_line(name), width=room, start=4, margin=4)
+            lines += [f"  - {first}", *others]
     return lines
 
 
@@ -158,7 +172,7 @@ def _engines(output: Output, report: StatusReport) -> list[str]:
         about = f"this version can run things in: {', '.join(driven)}"
     else:
         about = "this version can run nothing in any of them yet: it has no driver"
-    lines = _labelled(output, "engines", _wrapped(about, page_width() - _LABEL - 1))
+    lines = _labelled(output, "engines", laid_out(about, width=page_width() - _LABEL - 1))
     for engine in report.engines:
         word = f"{_WORDS[engine.found]:<10}"
         start = f"  {engine.name:<11} {output.paint(word, _STYLES[engine.found])} "
@@ -171,7 +185,7 @@ def _engines(output: Output, report: StatusReport) -> list[str]:
 def _about_engine(engine: Engine) -> str:
     lacking = engine.lacking if engine.found is Found.YES else None
     tail = "" if lacking is None else f", but {lacking.value}"
-    return safe_line(f"{engine.why}{tail}")
+    return safe_line(f"{engine.why}{tail}", limit=_LONGEST)
 
 
 def _host(output: Output, report: StatusReport) -> list[str]:
@@ -179,7 +193,7 @@ def _host(output: Output, report: StatusReport) -> list[str]:
     kernel, container = by_name.pop("kernel"), by_name.pop("container")
     inside = ", in a container by its signs" if container.found is Found.YES else ""
     what = safe_line(kernel.value or kernel.why) + inside + "; read, not tried"
-    lines = _labelled(output, "host", _wrapped(what, page_width() - _LABEL - 1))
+    lines = _labelled(output, "host", laid_out(what, width=page_width() - _LABEL - 1))
     if output.verbose:
         return lines + [line for fact in report.host for line in _fact(output, fact, margin=2)]
     for found, verb in _VERBS.items():
@@ -205,7 +219,8 @@ def _problems(output: Output, report: StatusReport) -> list[str]:
     for concern in report.concerns:
         start = f"  {output.paint(f'[{concern.code}]', 'red')} "
         width = len(str(concern.code)) + 5
-        lines += _hanging(start, safe_line(concern.message), width_of_start=width, indent=4)
+        said = safe_line(concern.message, limit=_LONGEST)
+        lines += _hanging(start, said, width_of_start=width, indent=4)
         lines += _hanging("    help: ", safe_line(concern.help_line))
     return lines
 
@@ -213,24 +228,11 @@ def _problems(output: Output, report: StatusReport) -> list[str]:
 def _hanging(
     start: str, text: str, *, width_of_start: int | None = None, indent: int | None = None
 ) -> list[str]:
-    """`text` behind `start`, wrapped, with the following lines indented below it.
+    """`text` behind `start`, in rows; those after the first are marked as continued.
 
     `width_of_start` is how wide `start` shows when it carries colour.
     """
     width = len(start) if width_of_start is None else width_of_start
     margin = width if indent is None else indent
-    room = page_width() - 1
-    lines = _wrapped(" " * width + text, room, " " * margin) if text else [" " * width]
-    return [start + lines[0][width:], *lines[1:]]
-
-
-def _wrapped(text: str, room: int, margin: str = "") -> list[str]:
-    lines = wrap(
-        text.lstrip(" "),
-        max(room, 20),
-        initial_indent=text[: len(text) - len(text.lstrip(" "))],
-        subsequent_indent=margin,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return lines or [""]
+    first, *others = laid_out(text, width=page_width() - 1, start=width, margin=margin)
+    return [start + first, *others]

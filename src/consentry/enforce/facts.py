@@ -87,7 +87,7 @@ class HostView:
     def read(self, absolute: str) -> str | None:
         """The text of a small file, or None when it is missing or may not be read."""
         try:
-            return self.at(absolute).read_bytes().decode("utf-8", "replace")
+            return self.at(absolute).read_bytes().decode("utf-8", "surrogateescape")
         except OSError:
             return None
 

@@ -1,4 +1,4 @@
-"""What the mount table tells: control groups, the part of them that is ours, and a whole /proc.
+"""What the mount table tells: control groups, a whole /proc, and second names for the same files.
 
 Readings of `/proc/self/mountinfo` and `/proc/self/cgroup`; whether a group really takes a limit is
 known only when one is set.
@@ -7,6 +7,7 @@ known only when one is set.
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
 from consentry.enforce.facts import Fact, Found, HostView
 
@@ -26,6 +27,7 @@ _FIELDS_AFTER_DASH = 3
 class Mount:
     """One line of the mount table, as far as it is needed."""
 
+    device: str
     root: str
     point: str
     kind: str
@@ -45,11 +47,41 @@ def _mount(line: str) -> Mount | None:
     fields, tail = front.split(" "), back.split(" ")
     if not separator or len(fields) < _FIELDS_BEFORE_DASH or len(tail) < _FIELDS_AFTER_DASH:
         return None
-    return Mount(_unescape(fields[3]), _unescape(fields[4]), tail[0], tuple(tail[2].split(",")))
+    root, point = _unescape(fields[3]), _unescape(fields[4])
+    return Mount(fields[2], root, point, tail[0], tuple(tail[2].split(",")))
 
 
 def _unescape(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
+
+
+def share_files(path: Path, folder: Path, mounts: tuple[Mount, ...]) -> bool:
+    """Whether `path` lies in `folder` under any name; both have their links resolved.
+
+    A bind mount gives the same files a second name. What a mount shows is a folder of a file
+    system, so both paths are compared by device and by their place in that file system. Mounts
+    below `folder` belong to it.
+    """
+    place = _place_on_device(path, mounts)
+    within = [_place_on_device(folder, mounts)]
+    within += [
+        (mount.device, PurePosixPath(mount.root))
+        for mount in mounts
+        if PurePosixPath(mount.point).is_relative_to(folder)
+    ]
+    return place is not None and any(
+        other is not None and place[0] == other[0] and place[1].is_relative_to(other[1])
+        for other in within
+    )
+
+
+def _place_on_device(path: Path, mounts: tuple[Mount, ...]) -> tuple[str, PurePosixPath] | None:
+    # Of two mounts on one point the later one covers the earlier.
+    over = [mount for mount in mounts if path.is_relative_to(mount.point)]
+    if not over:
+        return None
+    mount = max(reversed(over), key=lambda mount: len(PurePosixPath(mount.point).parts))
+    return mount.device, PurePosixPath(mount.root) / path.relative_to(mount.point)
 
 
 def cgroup_fact(mounts: tuple[Mount, ...] | None) -> Fact:

@@ -1,7 +1,8 @@
 """Who besides root and one user may change a file or swap it for another.
 
-Looks at the owner and the write bit for everybody, on the path itself and on every folder above it,
-both as it is spelled and with links resolved: whoever may write a folder may replace what is in it.
+Looks at the owner and the write bit for everybody, on the path itself and on every folder and link
+that is met on the way to it: whoever may write a folder may replace what is in it, and whoever owns
+a link may point it elsewhere.
 
 Does not look at groups, access control lists, capabilities or mounts, and says nothing about
 tomorrow: it is a reading of modes, made once.
@@ -11,6 +12,8 @@ import os
 import stat
 from pathlib import Path
 
+from consentry.enforce.hops import Hop, hops_to
+
 ROOT_UID = 0
 
 # The number the kernel shows for an owner that has none in this user namespace.
@@ -18,38 +21,42 @@ _OVERFLOW_UID = 65534
 _UID_MAP = Path("/proc/self/uid_map")
 
 
-def stranger_over_file(path: Path, uid: int) -> str | None:
-    """The first reason why somebody else than root and `uid` may change `path`, or None.
+def stranger_over_file(path: Path, *owners: int) -> str | None:
+    """The first reason why somebody else than root and `owners` may change `path`, or None.
 
     Raises the system's `OSError` when the path cannot be looked at.
     """
     found = path.stat()
-    if found.st_uid not in (ROOT_UID, uid):
+    if found.st_uid not in (ROOT_UID, *owners):
         return f"`{path}` belongs to user {found.st_uid}"
     if found.st_mode & stat.S_IWOTH:
         return f"everybody may write `{path}`"
-    return _stranger_over(_folders_above(path), uid)
+    return stranger_over_folder(path, *owners)
 
 
-def stranger_over_folder(folder: Path, uid: int) -> str | None:
-    """As `stranger_over_file`, for what lies or will be made in `folder`."""
-    return _stranger_over([folder, *_folders_above(folder)], uid)
+def stranger_over_folder(path: Path, *owners: int) -> str | None:
+    """As `stranger_over_file`, for what lies or will be made in `path`, as far as it is there."""
+    root = Path("/")
+    for hop in (Hop(root, root.lstat()), *hops_to(path)):
+        if hop.found is not None:
+            reason = _stranger_over(hop.path, hop.found, (ROOT_UID, *owners))
+            if reason is not None:
+                return reason
+    return None
 
 
-def _folders_above(path: Path) -> list[Path]:
-    spelled = Path(os.path.normpath(path))
-    # dict.fromkeys: each folder once, the spelled ones first.
-    return list(dict.fromkeys((*spelled.parents, *path.resolve(strict=True).parents)))
-
-
-def _stranger_over(folders: list[Path], uid: int) -> str | None:
-    for folder in folders:
-        found = folder.stat()
-        if found.st_uid not in (ROOT_UID, uid) and not _is_stand_in(found.st_uid):
-            return f"the folder `{folder}` belongs to user {found.st_uid}"
-        # In a sticky folder such as /tmp only owners may rename or remove an entry.
-        if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
-            return f"everybody may write the folder `{folder}`"
+def _stranger_over(path: Path, found: os.stat_result, owners: tuple[int, ...]) -> str | None:
+    is_foreign = found.st_uid not in owners and not _is_stand_in(found.st_uid)
+    if stat.S_ISLNK(found.st_mode):
+        # The mode of a link means nothing; its owner may put another one there.
+        return f"the link `{path}` belongs to user {found.st_uid}" if is_foreign else None
+    if not stat.S_ISDIR(found.st_mode):
+        return None
+    if is_foreign:
+        return f"the folder `{path}` belongs to user {found.st_uid}"
+    # In a sticky folder such as /tmp only owners may rename or remove an entry.
+    if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+        return f"everybody may write the folder `{path}`"
     return None
 
 

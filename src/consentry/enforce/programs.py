@@ -15,6 +15,7 @@ from pathlib import Path
 
 from consentry.enforce import engines
 from consentry.enforce.facts import Fact, Found, HostView
+from consentry.enforce.hops import leads_through
 from consentry.enforce.ownership import stranger_over_file
 
 NATIVE = "native"
@@ -70,7 +71,7 @@ class Engine:
 def look_for_engines(
     view: HostView, facts: Sequence[Fact], *, avoid: Path | None = None
 ) -> tuple[Engine, ...]:
-    """Every engine, always all of them, in order. A program below `avoid` is a stranger's."""
+    """Every engine, always all of them, in order. One in or through `avoid` is a stranger's."""
     by_name = {fact.name: fact for fact in facts}
     return (
         _native(by_name),
@@ -121,8 +122,8 @@ def _runnable(path: Path) -> bool:
 
 def _who_may_change(path: Path, uid: int, avoid: Path | None) -> tuple[Found, str]:
     try:
-        if avoid is not None and path.resolve(strict=True).is_relative_to(avoid):
-            return Found.NO, f"`{path}` lies in the workspace"
+        if avoid is not None and leads_through(path, avoid):
+            return Found.NO, f"`{path}` lies in the workspace, or is reached through it"
         stranger = stranger_over_file(path, uid)
     except OSError as problem:
         return Found.UNKNOWN, f"`{path}`; who may change it is not known: {problem.strerror}"

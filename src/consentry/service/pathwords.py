@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.base.errors import BadInput, ConsentryError, UsageProblem
 from consentry.service.places import is_folder
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings, own_home, resolved
@@ -25,12 +25,16 @@ def is_path(text: str) -> bool:
 
 
 def explain_path(text: str, around: Surroundings) -> Word:
-    """The path as a word; raises when `~` is used and no home folder is known."""
+    """The path as a word.
+
+    Raises `UsageProblem` when `~` is used and no home folder is known, and for a path whose
+    spelling as a pattern is longer than a pattern may be; a `*` in a name takes two characters.
+    """
     spelled = _expanded(text, around)
     real = resolved(spelled)
-    table = protected_roots().bound_to(
-        _homes_above(around, spelled, real), also=_own_places(around)
-    )
+    for path in (spelled, real):
+        _check_nameable(path)
+    table = _table(around, _homes_above(around, spelled, real))
     details: list[tuple[str, str]] = []
     if real != spelled:
         details.append(("leads to", str(real)))
@@ -39,7 +43,7 @@ def explain_path(text: str, around: Surroundings) -> Word:
         summary, more = _protected(table, row, real)
     elif is_folder(real):
         # The homes of other accounts would only make the list long.
-        usual = protected_roots().bound_to(_own_homes(around), also=_own_places(around))
+        usual = _table(around, _own_homes(around))
         summary, more = _folder(usual.within(_and_below(real)))
     else:
         summary, more = _OPEN, []
@@ -60,6 +64,25 @@ def _expanded(text: str, around: Surroundings) -> Path:
         text = f"{home}{text[1:]}"
     # `..` is removed as it stands; where it would cross a link, the resolved path tells.
     return Path("/" + os.path.normpath(text).lstrip("/"))
+
+
+def _check_nameable(path: Path) -> None:
+    try:
+        _and_below(path)
+    except BadInput as problem:
+        # The text may be a megabyte: its length says more than itself.
+        message = f"a path of {len(str(path))} characters is too long to be judged"
+        help_line = "explain a folder above it: what protects a folder protects all that is below"
+        raise UsageProblem(Code.USAGE, message, help_line=help_line) from problem
+
+
+def _table(around: Surroundings, homes: tuple[str, ...]) -> ProtectedRoots:
+    try:
+        return protected_roots().bound_to(homes, also=_own_places(around))
+    except BadInput as problem:
+        message = "your home folder or the state directory has a path too long to be judged"
+        help_line = "set HOME, XDG_STATE_HOME and CONSENTRY_STATE to shorter paths"
+        raise UsageProblem(Code.SETTING_VALUE, message, help_line=help_line) from problem
 
 
 def _own_homes(around: Surroundings) -> tuple[str, ...]:

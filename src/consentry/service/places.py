@@ -5,7 +5,7 @@ stranger's: whatever configuration lies in it is not trusted until accepted, how
 
 The order for the workspace: `--workspace`; else the nearest folder, from the current one upwards,
 with `.consentry/` or `.paper/_cfg/` in it; else the nearest with `.git`; else the current folder.
-The root of the file system and home folders are taken only when they are named.
+The root of the file system, home folders and whatever contains one are taken only when named.
 """
 
 import os
@@ -16,13 +16,15 @@ from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.enforce.hops import leads_through
+from consentry.enforce.ownership import stranger_over_file, stranger_over_folder
 from consentry.service.concern import Concern
 from consentry.service.surroundings import (
     Surroundings,
     configuration_base,
     home_that_is,
+    home_within,
     owners_of_ours,
-    resolved,
 )
 
 MARKERS = (".consentry", ".paper/_cfg")
@@ -133,11 +135,16 @@ def _check_not_too_wide(around: Surroundings, found: _Discovered) -> None:
     home = home_that_is(around, found.path)
     if home is not None:
         raise UsageProblem(Code.WORKSPACE_REFUSED, f"`{found.path}` is {home.owner}")
+    inner = home_within(around, found.path)
+    if inner is not None:
+        raise UsageProblem(Code.WORKSPACE_REFUSED, f"`{found.path}` contains {inner.owner}")
 
 
 def _owner_concerns(around: Surroundings, found: _Discovered) -> tuple[Concern, ...]:
     # Whoever plants a marker in a shared folder such as /tmp decides how wide the workspace is.
-    looked_at = [found.path] if found.marker is None else [found.path, found.path / found.marker]
+    looked_at = [found.path]
+    for name in () if found.marker is None else Path(found.marker).parts:
+        looked_at.append(looked_at[-1] / name)
     for path in looked_at:
         owner = path.lstat().st_uid
         if owner not in owners_of_ours(around):
@@ -152,24 +159,41 @@ def find_configuration(
     """The user's folder and on top of it the workspace's; or the named one alone."""
     if named is not None:
         folder = _enterable(around, named, Code.CONFIG_MISSING)
-        return Configuration((_look_into(folder, "by --config", workspace),))
+        # As it was typed: a link on the way would be gone from the resolved path.
+        typed = _Place(Path(named), around.cwd or Path("/"))
+        return Configuration((_look_into(around, folder, "by --config", workspace, typed),))
     base = configuration_base(around)
     folders = []
     if base.path is not None:
-        folders.append(_look_into(base.path / "consentry", base.source, workspace))
+        folders.append(_look_into(around, base.path / "consentry", base.source, workspace))
     notes = base.notes
     if workspace is not None:
         present = [marker for marker in MARKERS if is_folder(workspace.path / marker)]
         if present:
             folder = workspace.path / present[0]
-            folders.append(_look_into(folder, "in the workspace", workspace))
+            folders.append(_look_into(around, folder, "in the workspace", workspace))
         for ignored in present[1:]:
             notes += (f"`{ignored}` in the workspace is ignored, because `{present[0]}` is there",)
     return Configuration(tuple(folders), notes)
 
 
-def _look_into(folder: Path, source: str, workspace: Workspace | None) -> ConfigurationFolder:
-    trust = Trust.NOT_ACCEPTED if _is_strangers(folder, workspace) else Trust.OWN
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A path as it was spelled, and the folder it is relative to when it is."""
+
+    path: Path
+    start: Path = Path("/")
+
+
+def _look_into(
+    around: Surroundings,
+    folder: Path,
+    source: str,
+    workspace: Workspace | None,
+    typed: _Place | None = None,
+) -> ConfigurationFolder:
+    typed = typed or _Place(folder)
+    trust = Trust.NOT_ACCEPTED if _is_strangers(typed, workspace) else Trust.OWN
     if not os.path.lexists(folder):
         return ConfigurationFolder(folder, source, trust, exists=False)
     try:
@@ -179,18 +203,38 @@ def _look_into(folder: Path, source: str, workspace: Workspace | None) -> Config
         return ConfigurationFolder(folder, source, trust, exists=True, concerns=(concern,))
     names = (*(name for name in KNOWN_FILES if os.path.lexists(folder / name)), *tools)
     found = (_unreadable(folder / name) for name in names)
-    concerns = tuple(concern for concern in found if concern is not None)
-    return ConfigurationFolder(folder, source, trust, exists=True, files=names, concerns=concerns)
-
-
-def _is_strangers(folder: Path, workspace: Workspace | None) -> bool:
-    if workspace is None:
-        return False
-    # As spelled and with links resolved: a link in the workspace is the workspace's word, too.
-    return any(
-        path.is_relative_to(workspace.path)
-        for path in (folder, resolved(folder), resolved(folder.parent))
+    concerns = [concern for concern in found if concern is not None]
+    if trust is Trust.OWN:
+        foreign = [name for name in names if _is_strangers(_Place(folder / name), workspace)]
+        trust = Trust.NOT_ACCEPTED if foreign else Trust.OWN
+        concerns += [_through_workspace(folder / name) for name in foreign]
+        concerns += _strangers_over(around, typed, [folder / name for name in names])
+    return ConfigurationFolder(
+        folder, source, trust, exists=True, files=names, concerns=tuple(concerns)
     )
+
+
+def _is_strangers(place: _Place, workspace: Workspace | None) -> bool:
+    return workspace is not None and leads_through(place.path, workspace.path, place.start)
+
+
+def _through_workspace(file: Path) -> Concern:
+    message = f"`{file}` leads into the workspace, so its whole folder is not trusted"
+    return Concern.about(Code.CONFIG_UNSAFE, message)
+
+
+def _strangers_over(around: Surroundings, typed: _Place, files: list[Path]) -> list[Concern]:
+    """Who else has a say in configuration that counts as the user's own; each reason once."""
+    owners = owners_of_ours(around)
+    reasons: list[str | None] = []
+    try:
+        reasons.append(stranger_over_folder(typed.start / typed.path, *owners))
+        readable = [file for file in files if file.is_file()]
+        reasons += [stranger_over_file(file, *owners) for file in readable]
+    except OSError as problem:
+        reasons.append(f"`{problem.filename}` cannot be looked at: {reason(problem)}")
+    found = dict.fromkeys(said for said in reasons if said is not None)
+    return [Concern.about(Code.CONFIG_UNSAFE, said) for said in found]
 
 
 def _tool_files(folder: Path) -> list[str]:

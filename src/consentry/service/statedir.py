@@ -1,8 +1,9 @@
 """Where the state directory is, and whether it may be trusted with what Consentry will keep there.
 
 `CONSENTRY_STATE` if set, else `consentry` in `$XDG_STATE_HOME`. Confined code must not reach it:
-a place inside the workspace is refused, also through links and bind mounts. The default place
-inside a workspace that was named (a home folder, say) is allowed and marked as hidden.
+a place inside the workspace is refused, also through links and bind mounts of it or of a part of
+it, as far as the mount table of this process shows them. The default place inside a workspace that
+was named (a home folder, say) is allowed and marked as hidden.
 
 Nothing is created here: a missing directory is made, with mode 0700, by the first command that
 keeps something. Group and access-control-list permissions above the directory are not looked at.
@@ -16,6 +17,8 @@ from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.enforce.facts import HostView
+from consentry.enforce.mounts import read_mounts, share_files
 from consentry.enforce.ownership import stranger_over_folder
 from consentry.service.concern import Concern
 from consentry.service.places import FoundBy, Workspace, is_folder, reason
@@ -92,8 +95,11 @@ def _check_apart(
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
-    """By name, and by what the folders are: a bind mount has another name and the same inode."""
+    """By name, by the mount table, and by what the folders are."""
     if path.is_relative_to(folder):
+        return True
+    mounts = read_mounts(HostView())
+    if mounts is not None and share_files(path, folder, mounts):
         return True
     try:
         wanted = folder.stat()
@@ -113,7 +119,7 @@ def _look_at(path: Path, real: Path, uid: int) -> tuple[bool, tuple[Concern, ...
     try:
         is_link = stat.S_ISLNK(path.lstat().st_mode)
     except FileNotFoundError:
-        return False, tuple(_concerns_of_missing(real, uid))
+        return False, tuple(_concerns_of_missing(path, real, uid))
     except OSError as problem:
         return False, (_unusable(f"`{path}`: {reason(problem)}"),)
     try:
@@ -126,13 +132,13 @@ def _look_at(path: Path, real: Path, uid: int) -> tuple[bool, tuple[Concern, ...
     return True, (*concerns, *_concerns_of_present(path, real, uid, found))
 
 
-def _concerns_of_missing(real: Path, uid: int) -> list[Concern]:
+def _concerns_of_missing(path: Path, real: Path, uid: int) -> list[Concern]:
     above = next(folder for folder in real.parents if os.path.lexists(folder))
     if not is_folder(above):
         return [_unusable(f"`{above}` is in the way: not a folder")]
     if not os.access(above, os.W_OK | os.X_OK):
         return [_unusable(f"`{real}` cannot be made: you may not write `{above}`")]
-    return _strangers_over(above, uid)
+    return _strangers_over(path, uid)
 
 
 def _concerns_of_present(path: Path, real: Path, uid: int, found: os.stat_result) -> list[Concern]:
@@ -144,7 +150,7 @@ def _concerns_of_present(path: Path, real: Path, uid: int, found: os.stat_result
         concerns.append(_unsafe(f"`{path}` is open to others: its mode is {mode:04o}, not 0700"))
     if not os.access(real, os.R_OK | os.W_OK | os.X_OK):
         concerns.append(_unusable(f"`{path}` may not be read and written by you"))
-    return concerns or _strangers_over(real, uid)
+    return concerns or _strangers_over(path, uid)
 
 
 def _strangers_over(folder: Path, uid: int) -> list[Concern]:

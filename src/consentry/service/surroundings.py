@@ -143,13 +143,30 @@ def home_that_is(around: Surroundings, folder: Path) -> Home | None:
     home = own_home(around).path
     known = around.homes if home is None else (Home(home, "your home folder"), *around.homes)
     for candidate in known:
-        if folder in (candidate.path, _with_resolved_parent(candidate.path)):
+        if folder in _spellings(candidate.path):
             return candidate
     if folder.parent in (around.homes_parent, resolved(around.homes_parent)):
         return Home(folder, "a home folder")
     if home is not None and folder == resolved(home):
         return Home(folder, "your home folder")
     return None
+
+
+def home_within(around: Surroundings, folder: Path) -> Home | None:
+    """A home folder that lies below `folder`, a resolved path; None when none is known to."""
+    home = own_home(around).path
+    known = around.homes if home is None else (Home(home, "your home folder"), *around.homes)
+    for candidate in known:
+        if any(folder in path.parents for path in _spellings(candidate.path)):
+            return candidate
+    parents = _spellings(around.homes_parent)
+    if any(folder in (path, *path.parents) for path in parents):
+        return Home(around.homes_parent, "the home folders")
+    return None
+
+
+def _spellings(path: Path) -> tuple[Path, Path]:
+    return path, _with_resolved_parent(path)
 
 
 def _with_resolved_parent(path: Path) -> Path:
