@@ -14,7 +14,6 @@ from pathlib import Path
 from time import perf_counter
 
 from bench.report import heading, interleaved, row
-from consentry.base.canonical import Json
 from consentry.base.clock import SystemClock
 from consentry.base.ids import Uuid7Ids
 from consentry.record.envelope import Context, Draft
@@ -55,7 +54,7 @@ class _Bench:
 
     def draft(self) -> Draft:
         self.number += 1
-        payload: dict[str, Json] = {
+        payload: dict[str, str | int] = {
             "jail": "/jail",
             "relative": "a/b",
             "component": "a",
