@@ -34,6 +34,7 @@ from tests.base.corpus.reading import (
 )
 
 SOURCE = Path(__file__).parents[2] / "src" / "consentry"
+HANGUL_JOINING = ("HANGUL JUNGSEONG", "HANGUL JONGSEONG")
 EDGES = [*range(16), *range(0xFFF0, 0x10000)]
 
 anything = st.text(st.characters(exclude_categories=()))
@@ -174,7 +175,8 @@ class TestLaws:
         for point in [*range(0x32000), *range(0xE0000, 0xE1000), *edges_of_planes]:
             char = chr(point)
             category = unicodedata.category(char)
-            carrier = "\u0915" if category[0] == "M" else "x"
+            is_joining = unicodedata.name(char, "").startswith(HANGUL_JOINING)
+            carrier = "\u1112" if is_joining else "\u0915" if category[0] == "M" else "x"
             is_escaped = char not in safe_line(carrier + char + "x")
             if char in NEVER_SHOWN or category in HIDDEN_CATEGORIES:
                 if not is_escaped and char != " ":

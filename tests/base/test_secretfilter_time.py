@@ -48,6 +48,18 @@ LONG = [
         "x-a:",
         "é",
     ),
+    *(
+        "token=$",
+        "token=$token=",
+        "$a",
+        "(a.b",
+        "a://u:@",
+        "mysql ",
+        "mysql -p",
+        "curl -u a:",
+        "x://u:p@h,",
+    ),
+    *("token=a\\x", "a.", "(a.a.a.a.a.a", "sshpass -p ", "docker login "),
 ]
 
 

@@ -40,7 +40,7 @@ class FindingKind(StrEnum):
     PADDING = "padding"
     """Spaces at an edge, a long run of spaces, or a long run of line feeds."""
     COMBINING_STACK = "combining-stack"
-    """Marks piled on one letter, or with no letter to sit on."""
+    """Marks or Hangul vowels and finals piled on one letter, or with no letter to sit on."""
     ESCAPE_LOOKALIKE = "escape-lookalike"
     """Typed text that reads like one of our own escapes."""
 
@@ -82,6 +82,14 @@ _BLANKS = _table(
     (0x1D159, 0x1D159),  # musical symbol null notehead
 )
 
+# Letters by category, yet terminals give them no column: they are drawn into the syllable before them.
+_CONJOINING = _table(
+    (0x1160, 0x11FF),  # Hangul vowels and final consonants
+    (0xD7B0, 0xD7C6),  # old vowels
+    (0xD7CB, 0xD7FB),  # old final consonants
+)
+_HANGUL_BASES = (("\u1100", "\u115e"), ("\ua960", "\ua97c"), ("\uac00", "\ud7a3"))
+
 _BY_TABLE = {
     **dict.fromkeys(_TERMINAL_COMMANDS, FindingKind.ANSI),
     **dict.fromkeys("\t\n", FindingKind.LAYOUT),
@@ -118,11 +126,16 @@ def kind_of_hidden(char: str) -> FindingKind:
 
 def is_mark(char: str) -> bool:
     """Whether `char` is drawn onto the character before it."""
-    return char >= "\u0300" and category(char)[0] == "M"
+    return char >= "\u0300" and (category(char)[0] == "M" or char in _CONJOINING)
 
 
 def may_carry(base: str, mark: str) -> bool:
-    """Whether `mark` belongs on `base`: on a letter or number, a Latin one only with Latin marks."""
+    """Whether `mark` belongs on `base`: a letter or number, and one of its kind.
+
+    A Latin one carries only Latin marks; a Hangul vowel or final needs a Hangul syllable.
+    """
+    if mark in _CONJOINING:
+        return any(first <= base <= last for first, last in _HANGUL_BASES)
     return base.isalnum() and (base >= "\u0300" or "\u0300" <= mark <= "\u036f")
 
 

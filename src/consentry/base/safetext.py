@@ -13,9 +13,10 @@ written by others. `safe_line`, `safe_block` and `safe_html` make them harmless 
 
 Laws, proven by the tests:
 
-1. Without a limit the rendering is injective: different strings never look the same in `safe_line`
-   and `safe_html`, nor in `safe_block` at one origin and width; the same holds for bytes. Bytes and a
-   string agree only where `bytes.decode("utf-8", "surrogateescape")` makes that string.
+1. Without a limit the rendering is injective: for different strings the output of `safe_line` and
+   `safe_html` differs, and that of `safe_block` at one origin and width; the same holds for bytes.
+   Bytes and a string agree only where `bytes.decode("utf-8", "surrogateescape")` makes that string.
+   Outputs that differ may still look alike, by homoglyphs for one.
 2. Every character of the output is printable and drawn; only `safe_block` adds line feeds, and each
    of its lines starts with a frame character of ours.
 3. No function here raises, whatever string or bytes it is given.

@@ -3,6 +3,8 @@
 Adding a row here is all it takes to teach `secretfilter` a new one. Nothing in this module decides.
 """
 
+from typing import NamedTuple
+
 HIDDEN = "[hidden]"
 """What stands in the place of a secret."""
 
@@ -11,6 +13,7 @@ SECRET_ENDINGS = (
     *("password", "passwd", "passphrase", "passcode", "secret", "token", "bearer", "credential"),
     *("credentials", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey"),
     *("signingkey", "encryptionkey", "masterkey", "sharedkey", "sharedaccesssignature"),
+    *("secretstring", "storepass", "keypass"),
 )
 # Words that say so only when they stand alone or last: DB_PASS, but not "compass".
 SECRET_LAST_WORDS = {
@@ -24,26 +27,75 @@ OFTEN_FILES = ("privatekey", "credential", "credentials", "cookie")
 QUALIFIERS = {"value", "hash", "raw", "b64", "base64", "new", "old"}
 # A first word that makes an option a switch without a value.
 SWITCH_WORDS = {"no", "ask", "prompt", "show", "require", "generate", "without", "skip", "disable"}
-# Variables that sound secret and hold a folder.
+# Variables that sound secret and hold a folder, and an option that does.
 FOLDER_NAMES = {"PWD", "OLDPWD"}
+FOLDER_OPTIONS = {"pwd"}
+# Settings that sound secret and hold a command: `core.askPass`, `GIT_ASKPASS`, `alias.token`.
+COMMAND_ENDINGS = ("askpass",)
+COMMAND_SECTIONS = ("alias.", "pager.")
 
 AUTHORIZATION_HEADERS = {"authorization", "proxy-authorization"}
 AUTHORIZATION_SCHEMES = ("bearer", "basic", "token", "digest", "negotiate", "apikey")
 HEADER_OPTIONS = {"-H", "--header", "--proxy-header"}
 
-# Options of single programs. "next": the value is the next argument; "joined": the rest of this one.
-USER_AND_PASSWORD_OPTIONS = {
-    **dict.fromkeys(("curl -u", "curl -U", "http -a", "https -a"), ("next", "joined")),
-    **dict.fromkeys(("curl --user", "curl --proxy-user", "http --auth", "https --auth"), ("next",)),
+
+class SecretOption(NamedTuple):
+    """How an option of one program takes a secret."""
+
+    next: bool = True
+    """The value may be the next argument."""
+    joined: bool = False
+    """The value may be the rest of the same argument."""
+    separator: str = ""
+    """What stands between a user, who is shown, and the password; without it all is password."""
+
+
+_NEXT, _JOINED = SecretOption(), SecretOption(next=False, joined=True)
+_EITHER = SecretOption(joined=True)
+_USER, _LONG_USER = SecretOption(joined=True, separator=":"), SecretOption(separator=":")
+
+# Options of single programs, or of one command of a program. A word without a dash is an option too.
+OPTIONS: dict[str, dict[str, SecretOption]] = {
+    "curl": {
+        **dict.fromkeys(("-u", "-U", "-E"), _USER),
+        **dict.fromkeys(("--user", "--proxy-user", "--cert", "--proxy-cert"), _LONG_USER),
+    },
+    **{key: {"-a": _USER, "--auth": _LONG_USER} for key in ("http", "https", "xh")},
+    **{key: {"-U": SecretOption(joined=True, separator="%")} for key in ("smbclient", "rpcclient")},
+    "lftp": {"-u": SecretOption(joined=True, separator=",")},
+    "sshpass": {"-p": _EITHER},
+    **{key: {"-w": _EITHER} for key in ("ldapsearch", "ldapmodify", "ldapadd", "ldapdelete")},
+    "ldappasswd": {"-w": _EITHER, "-s": _EITHER, "-a": _EITHER},
+    **{key: {"-p": _JOINED} for key in ("mysql", "mysqldump", "mysqladmin", "mysqlimport")},
+    **{key: {"-p": _JOINED} for key in ("mysqlshow", "mysqlcheck", "mariadb", "mariadb-dump")},
+    **{key: {"-p": _JOINED} for key in ("7z", "7za", "7zz")},
+    **{key: {"-p": _JOINED, "-hp": _JOINED} for key in ("rar", "unrar")},
+    **{key: {"-p": _EITHER} for key in ("mongosh", "mongo", "mongodump", "mongorestore")},
+    **{key: {"-p": _EITHER} for key in ("mongoimport", "mongoexport", "mycli")},
+    **{key: {"-P": _EITHER} for key in ("zip", "unzip", "sqlcmd", "bcp")},
+    "redis-cli": {"-a": _NEXT},
+    "ssh-keygen": {"-N": _EITHER, "-P": _EITHER},
+    "openssl enc": {"-k": _NEXT, "-K": _NEXT},
+    "ncftpput": {"-p": _NEXT},
+    **{key: {"-p": _NEXT} for key in ("useradd", "usermod")},
+    **{key: {"-p": _EITHER} for key in ("docker login", "podman login", "helm login")},
+    **{key: {"-p": _EITHER} for key in ("az login", "oc login", "twine upload", "poetry publish")},
+    **{key: {"login": _NEXT} for key in ("vault login", "cargo login")},
+    "gh secret": {"--body": _NEXT, "-b": _NEXT},
 }
-PASSWORD_OPTIONS = {
-    **dict.fromkeys(("sshpass -p", "ldapsearch -w", "ldapmodify -w"), ("next", "joined")),
-    **dict.fromkeys(("mysql -p", "mysqldump -p", "mysqladmin -p", "mariadb -p"), ("joined",)),
-    **dict.fromkeys(("7z -p", "7za -p", "7zz -p"), ("joined",)),
-    **dict.fromkeys(("mongosh -p", "mongodump -p", "mongorestore -p", "redis-cli -a"), ("next",)),
-    **dict.fromkeys(("zip -P", "unzip -P", "sqlcmd -P", "bcp -P"), ("next",)),
-    **dict.fromkeys(("docker login -p", "podman login -p", "helm login -p"), ("next",)),
+# Short options without a value, which may stand before another in one argument: `-sSLu`.
+SWITCHES = {"curl": "#0123456BGIJLNORSafgijklnpqsv"}
+# Commands that take a NAME and a VALUE as two arguments.
+PAIR_COMMANDS = {
+    *("aws configure", "npm config", "pnpm config", "yarn config", "pip config", "poetry config"),
+    *("rclone config", "nmcli dev", "nmcli device", "nmcli connection", "nmcli con"),
 }
+# Programs that take `user/password@place`, and programs whose last argument is one behind a switch.
+SLASH_LOGINS = {"sqlplus", "sqlldr", "expdp", "impdp"}
+LAST_ARGUMENT_SWITCHES = {"htpasswd": "b"}
+# All of these, and their programs.
+COMMANDS = {*OPTIONS, *PAIR_COMMANDS, *SLASH_LOGINS, *LAST_ARGUMENT_SWITCHES}
+PROGRAMS = {command.split()[0] for command in COMMANDS}
 # Programs that start the program named after them.
 WRAPPERS = {"env", "sudo", "doas", "nice", "nohup", "timeout", "time", "stdbuf", "setsid", "exec"}
 
@@ -52,7 +104,10 @@ SHELLS = {
     *("sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "busybox", "pwsh", "powershell", "cmd"),
     *("ssh", "su", "eval", "xargs", "parallel", "watch", "flock", "script", "make"),
 }
-INTERPRETERS = {*SHELLS, "python", "perl", "ruby", "node", "deno", "bun", "php", "awk", "expect"}
+INTERPRETERS = {
+    *SHELLS,
+    *("python", "perl", "ruby", "node", "deno", "bun", "php", "awk", "expect", "lua", "tclsh"),
+}
 CODE_OPTIONS = {"-c", "-e", "-E", "-S", "-lc", "-ec", "-exec", "--command", "--eval", "-Command"}
 
 # Shapes of well-known tokens: regular expressions, open-ended, so that a match takes all of a token.
@@ -82,7 +137,10 @@ DOTTED_TOKEN_SHAPES = (
     r"SG\.[\w-]{16,}\.[\w-]{16,}",
 )
 
-# Folders that make a value plainly a path.
+# URLs whose readers end the part with the password at the first of `/?#`, come what may.
+STRICT_SCHEMES = {"http", "https", "ws", "wss", "ftp", "ftps"}
+
+# Folders that make a word plainly a path where a slash may also open a line of a key.
 ROOT_FOLDERS = (
     *("usr", "bin", "sbin", "etc", "home", "root", "tmp", "var", "opt", "srv", "mnt", "media"),
     *("dev", "proc", "sys", "run", "lib", "lib64", "boot", "Users", "Volumes"),
