@@ -87,7 +87,7 @@ def test_variable_into_the_workspace_is_refused(
         "inside": project / "state",
         "the workspace itself": project,
         "through a link": link / "state",
-        "with dots": tmp_path / "elsewhere/../work/project/state",
+        "with dots": tmp_path / "elsewhere/.." / "work" / "project" / "state",
     }[how]
     assert _refusal(around(environ={"CONSENTRY_STATE": str(spelled)})).code is Code.STATE_REFUSED
     outside = tmp_path / "outside"

@@ -32,7 +32,7 @@ _SEPARATOR, _SPACE = re.compile(r"[;|&<>]"), re.compile(r"\s")
 _FIRST_PART = re.compile(r"[^=\[]{0,256}")
 _EXPANDED = re.compile(
     r"\$(?:\{[!#]?|env:)?(?P<shell>[A-Za-z_]\w*+)"
-    r"|(?:\(\[|[({,])[ \t]?(?P<other>[A-Za-z_]\w*+(?:\.\w++){0,4}+)(?=[ \t]?[)}\],.+\[])",
+    r"|(?:\(\[|[({,])[ \t]?(?P<other>[A-Za-z_]\w*+(?:\.\w+){0,4})(?=[ \t]?[)}\],.+\[])",
     re.ASCII,
 )
 _SHORTEST_RANDOM, _LONG = 8, 20

@@ -25,7 +25,9 @@ from consentry.base.secretsigns import (
 HIDDEN = words.HIDDEN
 
 _STOP = r"\s\"'`;|&<>(){},"
-_WORD = re.compile(rf"(?:[^{_STOP}\\]++|\\(?![nr])[A-Za-z0-9])++")
+# The two ways to go on begin with different characters, so this never has to try again; a possessive
+# group would say so, but the first releases of Python 3.11 match those wrongly.
+_WORD = re.compile(rf"(?:[^{_STOP}\\]|\\(?![nr])[A-Za-z0-9])+")
 _ESCAPE = re.compile(r"\\[^nr\"']")
 _QUOTE = r"(?:\\?[\"'])?"
 _OPENING_QUOTE = re.compile(_QUOTE)
