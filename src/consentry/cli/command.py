@@ -51,38 +51,35 @@ class OneOf(click.Choice[str]):
         )
 
 
-class Folder(click.types.StringParamType):
-    """The name of a folder: completed by the shell, looked at by whoever uses it."""
+class _Place(click.types.StringParamType):
+    """The name of something on disk: completed by the shell, looked at by whoever uses it."""
+
+    shell_kind = ""
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's interface
+        param: click.Parameter,  # noqa: ARG002 - click's interface
+        incomplete: str,
+    ) -> "list[CompletionItem]":
+        """Leaves it to the shell, which knows the disk best."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+
+        return [CompletionItem(incomplete, type=self.shell_kind)]
+
+
+class Folder(_Place):
+    """The name of a folder."""
 
     name = "folder"
-
-    def shell_complete(
-        self,
-        ctx: click.Context,  # noqa: ARG002 - click's interface
-        param: click.Parameter,  # noqa: ARG002 - click's interface
-        incomplete: str,
-    ) -> "list[CompletionItem]":
-        """Leaves it to the shell, which knows folders best."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
-
-        return [CompletionItem(incomplete, type="dir")]
+    shell_kind = "dir"
 
 
-class File(click.types.StringParamType):
-    """The name of a file: completed by the shell, looked at by whoever uses it."""
+class File(_Place):
+    """The name of a file."""
 
     name = "file"
-
-    def shell_complete(
-        self,
-        ctx: click.Context,  # noqa: ARG002 - click's interface
-        param: click.Parameter,  # noqa: ARG002 - click's interface
-        incomplete: str,
-    ) -> "list[CompletionItem]":
-        """Leaves it to the shell, which knows files best."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
-
-        return [CompletionItem(incomplete, type="file")]
+    shell_kind = "file"
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> None:
