@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from consentry.base.codes import Code
+from consentry.record.envelope import Draft
 from consentry.service.ledgers import ledger_for_writing
 from consentry.service.surroundings import Surroundings
 from tests.cli.conftest import CommandLine, assert_error
@@ -23,8 +24,15 @@ def state(consentry: CommandLine) -> Path:
     around = Surroundings(consentry.environ, consentry.cwd, uid=os.geteuid())
     drafts = Drafts()
     events = [drafts.make("tool:a"), drafts.make("tool:b", decision="denied"), drafts.make(HOSTILE)]
-    ledger_for_writing(around).append(*events)
+    recorded(around, *events)
     return Path(consentry.environ["HOME"]) / ".local" / "state" / "consentry"
+
+
+def recorded(around: Surroundings, *drafts: Draft) -> None:
+    """Appends, and lets go of the file, as a program that has ended."""
+    ledger = ledger_for_writing(around)
+    ledger.append(*drafts)
+    ledger.close()
 
 
 def test_without_a_ledger_every_command_says_so(consentry: CommandLine) -> None:
@@ -148,7 +156,7 @@ def test_a_ledger_that_is_gone_or_another_is_found(consentry: CommandLine, state
         path.unlink()
     assert_error(consentry("audit", "verify", "--checkpoint", str(kept)), Code.CHAIN_BROKEN)
     around = Surroundings(consentry.environ, consentry.cwd, uid=os.geteuid())
-    ledger_for_writing(around).append(Drafts().make())
+    recorded(around, Drafts().make())
     other = consentry("audit", "verify", "--checkpoint", str(kept))
     assert_error(other, Code.CHECKPOINT)
     assert "of another ledger" in other.err
@@ -179,7 +187,7 @@ def test_a_checkpoint_never_overwrites_and_needs_something_to_sign(
     """A file in the way, a link in the way, nothing recorded, a file that is not there."""
     assert_error(consentry("audit", "checkpoint"), Code.CHECKPOINT_EMPTY)
     around = Surroundings(consentry.environ, consentry.cwd, uid=os.geteuid())
-    ledger_for_writing(around).append(Drafts().make())
+    recorded(around, Drafts().make())
     taken = consentry.cwd / "taken.json"
     taken.write_text("mine")
     assert_error(consentry("audit", "checkpoint", "--out", str(taken)), Code.FILE_UNUSABLE)

@@ -78,6 +78,10 @@ class Ledger:
             )
         return linked
 
+    def close(self) -> None:
+        """Lets go of the database."""
+        self._database.close()
+
     def heads(self) -> list[ChainHead]:
         """Where each writer's chain ends, as the store says."""
         with self._database.reading() as view:

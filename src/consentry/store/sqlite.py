@@ -7,6 +7,7 @@ because SQLite undoes the transaction.
 """
 
 import sqlite3
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -56,6 +57,9 @@ class SqliteDatabase:
         self._one_writer = Lock()
         with _translated(path):
             self._connection = _connect(path)
+        # A database that nobody holds any more is closed, and not left to the garbage collector's
+        # own moment and warning.
+        self._closer = weakref.finalize(self, self._connection.close)
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
@@ -81,7 +85,7 @@ class SqliteDatabase:
     def close(self) -> None:
         """Lets go of the file."""
         with self._one_writer:
-            self._connection.close()
+            self._closer()
 
 
 def _connect(path: Path) -> sqlite3.Connection:
