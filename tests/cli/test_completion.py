@@ -1,11 +1,13 @@
 """Shell completion, in the shells themselves."""
 
+import fcntl
 import json
 import os
 import pty
 import shlex
 import shutil
 import subprocess
+import termios
 from pathlib import Path
 
 import pytest
@@ -101,10 +103,18 @@ def test_a_person_presses_tab(on_path: CommandLine, shell: str, start: list[str]
     program = _shell(shell)
     prepare = "autoload -Uz compinit; compinit -u -D; " if shell == "zsh" else ""
     install = f'{prepare}eval "$(consentry completion {shell})"; PS1="rea""dy> "\n'
-    child, master = pty.fork()
-    if child == 0:
-        os.chdir(on_path.cwd)
-        os.execve(program, [shell, *start], {**on_path.environ, "TERM": "dumb"})  # noqa: S606
+    master, terminal = pty.openpty()
+    child = subprocess.Popen(
+        [program, *start],
+        cwd=on_path.cwd,
+        env={**on_path.environ, "TERM": "dumb"},
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+        preexec_fn=_take_terminal,  # noqa: PLW1509 - only a system call, no lock can be held
+    )
+    os.close(terminal)
     try:
         os.write(master, install.encode())
         _read_until(master, b"ready> ")
@@ -113,9 +123,14 @@ def test_a_person_presses_tab(on_path: CommandLine, shell: str, start: list[str]
         os.write(master, b"126 --quiet\n")
         _read_until(master, b"denied: consent")
         os.write(master, b"exit\n")
-        os.waitpid(child, 0)
+        child.wait()
     finally:
         os.close(master)
+
+
+def _take_terminal() -> None:
+    """Makes the terminal on standard input the one that controls this session."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def _read_until(master: int, wanted: bytes) -> None:
