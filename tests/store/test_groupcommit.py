@@ -20,7 +20,7 @@ def test_many_threads_need_few_commits_and_each_gets_its_own_answer() -> None:
             assert go_on.wait(20)
         return [number * 2 for number in batch]
 
-    group = GroupCommit(commit)
+    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
     answers: dict[int, int] = {}
 
     def submit(number: int) -> None:
@@ -50,11 +50,67 @@ def test_a_failed_commit_is_told_to_everybody_in_it_and_to_nobody_else() -> None
             raise OSError("the disk is full")
         return list(batch)
 
-    group = GroupCommit(commit)
+    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
     with pytest.raises(OSError, match="full"):
         group.submit(1)
     fails[0] = False
     assert group.submit(2) == 2
+
+
+def together(group: GroupCommit, gate: threading.Event, works: list[str]) -> dict[str, object]:  # type: ignore[type-arg]
+    """Submits one work that holds the commit and, behind it, the others; how each ended."""
+    ended: dict[str, object] = {}
+
+    def submit(work: str) -> None:
+        try:
+            ended[work] = group.submit(work)
+        except BaseException as problem:  # noqa: BLE001 - what the thread was told is the point
+            ended[work] = type(problem).__name__
+
+    threads = [threading.Thread(target=submit, args=("first",))]
+    threads[0].start()
+    while not group._has_leader or group._waiting:
+        threading.Event().wait(0.001)
+    for number, work in enumerate(works, 1):
+        threads.append(threading.Thread(target=submit, args=(work,)))
+        threads[-1].start()
+        while len(group._waiting) < number:
+            threading.Event().wait(0.001)
+    gate.set()
+    for thread in threads:
+        thread.join(20)
+    return ended
+
+
+def test_a_fault_of_one_is_told_to_that_one_alone() -> None:
+    """Whoever shared its commit is committed all the same."""
+    gate = threading.Event()
+
+    def commit(batch: Sequence[str]) -> list[str]:
+        if batch[0] == "first":
+            assert gate.wait(20)
+        if "bad" in batch:
+            raise ValueError("repeated")
+        return list(batch)
+
+    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
+    ended = together(group, gate, ["a", "bad", "b"])
+    assert ended == {"first": "first", "a": "a", "bad": "ValueError", "b": "b"}
+
+
+def test_an_interrupt_is_for_the_committing_thread_alone() -> None:
+    """The others are told that nothing was recorded, in our own words."""
+    gate = threading.Event()
+
+    def commit(batch: Sequence[str]) -> list[str]:
+        if batch[0] == "first":
+            assert gate.wait(20)
+            return list(batch)
+        raise KeyboardInterrupt
+
+    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
+    ended = together(group, gate, ["leads", "follows"])
+    assert ended == {"first": "first", "leads": "KeyboardInterrupt", "follows": "LedgerProblem"}
 
 
 def test_a_waiter_that_gives_up_does_not_hold_up_the_others() -> None:
@@ -67,7 +123,7 @@ def test_a_waiter_that_gives_up_does_not_hold_up_the_others() -> None:
             assert go_on.wait(20)
         return list(batch)
 
-    group = GroupCommit(commit)
+    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
     slow = threading.Thread(target=group.submit, args=("slow",))
     slow.start()
     assert entered.wait(20)

@@ -187,8 +187,9 @@ def test_the_same_event_cannot_be_recorded_twice(path: Path) -> None:
     """An id is used once; the second try is an error and leaves the chain as it was."""
     ledger, draft = open_ledger(path), Drafts().make()
     ledger.append(draft)
-    with pytest.raises(LedgerProblem):
+    with pytest.raises(LedgerProblem) as caught:
         ledger.append(draft)
+    assert caught.value.code == "event-twice"
     assert sound(ledger) == 1
 
 

@@ -332,3 +332,9 @@ class Code(StrEnum):
         "a checkpoint was asked for before anything was recorded",
         "take it after the first event; `consentry audit log` lists them",
     )
+    EVENT_TWICE = (
+        "event-twice",
+        ExitStatus.LEDGER,
+        "an event with this id was recorded before, so it is not recorded again",
+        "this is a fault of the program that wrote the event; report it",
+    )

@@ -10,6 +10,9 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Generic, TypeVar
 
+from consentry.base.codes import Code
+from consentry.base.errors import LedgerProblem
+
 Work = TypeVar("Work")
 Outcome = TypeVar("Outcome")
 
@@ -33,11 +36,17 @@ class GroupCommit(Generic[Work, Outcome]):
     """Joins the work of many threads into few commits.
 
     `commit` is handed everything that waits, in the order it came, and returns one outcome for
-    each; when it raises, every one of them is told.
+    each. When it raises, every one of them is told; but where `is_fault_of_one` says that a single
+    one is to blame, each is committed alone, so that only that one fails.
     """
 
-    def __init__(self, commit: Callable[[Sequence[Work]], Sequence[Outcome]]) -> None:
+    def __init__(
+        self,
+        commit: Callable[[Sequence[Work]], Sequence[Outcome]],
+        is_fault_of_one: Callable[[Exception], bool],
+    ) -> None:
         self._commit = commit
+        self._is_fault_of_one = is_fault_of_one
         self._lock = Lock()
         self._waiting: list[_Ticket[Work, Outcome]] = []
         self._has_leader = False
@@ -52,7 +61,7 @@ class GroupCommit(Generic[Work, Outcome]):
         if not leads:
             self._wait(ticket)
         if not ticket.is_done:
-            self._lead()
+            self._lead(ticket)
         if ticket.problem is not None:
             raise ticket.problem
         return ticket.outcome  # type: ignore[return-value]
@@ -69,22 +78,37 @@ class GroupCommit(Generic[Work, Outcome]):
                     self._name_next_leader()
             raise
 
-    def _lead(self) -> None:
+    def _lead(self, own: _Ticket[Work, Outcome]) -> None:
         with self._lock:
             batch, self._waiting = self._waiting, []
         try:
-            outcomes = self._commit([ticket.work for ticket in batch])
-            for ticket, outcome in zip(batch, outcomes, strict=True):
-                ticket.outcome = outcome
+            self._settle(batch)
         except BaseException as problem:  # noqa: BLE001 - every waiter must be told
+            # An interrupt is for this thread alone; the others only learn that it was not done.
+            failed = LedgerProblem(Code.LEDGER_UNWRITABLE, "the committing thread was interrupted")
             for ticket in batch:
-                ticket.problem = problem
+                if ticket.outcome is None and ticket.problem is None:
+                    ticket.problem = problem if ticket is own else failed
         for ticket in batch:
             ticket.is_done = True
         with self._lock:
             self._name_next_leader()
         for ticket in batch:
             ticket.gate.release()
+
+    def _settle(self, batch: list[_Ticket[Work, Outcome]]) -> None:
+        try:
+            outcomes = self._commit([ticket.work for ticket in batch])
+        except Exception as problem:  # noqa: BLE001 - handed to whoever waits for it
+            if len(batch) > 1 and self._is_fault_of_one(problem):
+                for ticket in batch:
+                    self._settle([ticket])
+                return
+            for ticket in batch:
+                ticket.problem = problem
+            return
+        for ticket, outcome in zip(batch, outcomes, strict=True):
+            ticket.outcome = outcome
 
     def _name_next_leader(self) -> None:
         """Opens the gate of whoever waits longest; its work is not done, so it leads."""

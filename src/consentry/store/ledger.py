@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from consentry.base.canonical import Digest
+from consentry.base.codes import Code
+from consentry.base.errors import LedgerProblem
 from consentry.record.chain import ChainFault, ChainHead, ChainRow, follow, start_of
 from consentry.record.envelope import Draft, EncodedDraft, LinkedEvent, encode
 from consentry.store.database import Database, Row, Transaction, Value
@@ -51,7 +53,7 @@ class Ledger:
     def __init__(self, database: Database, writer: str) -> None:
         self._database = database
         self.writer = writer
-        self._commits = GroupCommit(self._commit)
+        self._commits = GroupCommit(self._commit, _is_repeated_event)
 
     def append(self, *drafts: Draft) -> list[LinkedEvent]:
         """Records the events, in this order and together; they are durable when it returns."""
@@ -81,11 +83,6 @@ class Ledger:
     def close(self) -> None:
         """Lets go of the database."""
         self._database.close()
-
-    def heads(self) -> list[ChainHead]:
-        """Where each writer's chain ends, as the store says."""
-        with self._database.reading() as view:
-            return [_as_head(row) for row in view.rows("SELECT * FROM ledger_head ORDER BY writer")]
 
     def store_id(self) -> str:
         """The id of this store, drawn when it was made."""
@@ -131,6 +128,10 @@ class Ledger:
             if unknown:
                 return ChainFault(unknown[0], 1, None, "belongs to a writer without a head")
             return stored
+
+
+def _is_repeated_event(problem: Exception) -> bool:
+    return isinstance(problem, LedgerProblem) and problem.code is Code.EVENT_TWICE
 
 
 def _tail_fault(found: ChainHead, stored: ChainHead) -> ChainFault:

@@ -23,6 +23,7 @@ _PRIMARY = 0xFF  # SQLite puts details in the higher bits of an error code
 _CODES = {
     sqlite3.SQLITE_BUSY: Code.LEDGER_BUSY,
     sqlite3.SQLITE_LOCKED: Code.LEDGER_BUSY,
+    sqlite3.SQLITE_CONSTRAINT: Code.EVENT_TWICE,
     sqlite3.SQLITE_CORRUPT: Code.LEDGER_CORRUPT,
     sqlite3.SQLITE_NOTADB: Code.LEDGER_CORRUPT,
 }
