@@ -18,7 +18,8 @@ from consentry.base.clock import SystemClock
 from consentry.base.ids import Uuid7Ids
 from consentry.record.envelope import Context, Draft
 from consentry.record.events import EventType
-from consentry.store.ledger import EventFilter, Ledger
+from consentry.store.history import EventFilter
+from consentry.store.ledger import Ledger
 from consentry.store.migrations import migrate
 from consentry.store.sqlite import SqliteDatabase
 
@@ -115,11 +116,11 @@ class _Bench:
         ledger = self.opened("verify.db")
         for _ in range(VERIFIED // 1000):
             ledger.append(*(self.draft() for _ in range(1000)))
-        bodies = [event.body for event in ledger.events()]
+        bodies = [event.body for event in ledger.history.events()]
         samples = interleaved(
             15,
             hashing=lambda: [hashlib.sha256(body).hexdigest() for body in bodies],
-            verifying=ledger.verify,
+            verifying=ledger.history.verify,
         )
         row(f"hashlib over {VERIFIED:,} events", samples["hashing"])
         row("verify", samples["verifying"], samples["hashing"])
@@ -144,7 +145,7 @@ class _Bench:
 
 
 def _rare_events(ledger: Ledger) -> int:
-    return sum(1 for _ in ledger.events(EventFilter(subject="tool:rare")))
+    return sum(1 for _ in ledger.history.events(EventFilter(subject="tool:rare")))
 
 
 def _rate(name: str, ratio: float, target: float) -> bool:

@@ -8,6 +8,10 @@ import pytest
 from consentry.store.groupcommit import GroupCommit
 
 
+def synced() -> None:
+    """A disk that is always done."""
+
+
 def test_many_threads_need_few_commits_and_each_gets_its_own_answer() -> None:
     """Thirty-two threads behind one slow commit are committed together."""
     sizes: list[int] = []
@@ -20,7 +24,7 @@ def test_many_threads_need_few_commits_and_each_gets_its_own_answer() -> None:
             assert go_on.wait(20)
         return [number * 2 for number in batch]
 
-    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
+    group = GroupCommit(commit, synced, lambda problem: isinstance(problem, ValueError))
     answers: dict[int, int] = {}
 
     def submit(number: int) -> None:
@@ -50,7 +54,7 @@ def test_a_failed_commit_is_told_to_everybody_in_it_and_to_nobody_else() -> None
             raise OSError("the disk is full")
         return list(batch)
 
-    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
+    group = GroupCommit(commit, synced, lambda problem: isinstance(problem, ValueError))
     with pytest.raises(OSError, match="full"):
         group.submit(1)
     fails[0] = False
@@ -93,7 +97,7 @@ def test_a_fault_of_one_is_told_to_that_one_alone() -> None:
             raise ValueError("repeated")
         return list(batch)
 
-    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
+    group = GroupCommit(commit, synced, lambda problem: isinstance(problem, ValueError))
     ended = together(group, gate, ["a", "bad", "b"])
     assert ended == {"first": "first", "a": "a", "bad": "ValueError", "b": "b"}
 
@@ -108,7 +112,7 @@ def test_an_interrupt_is_for_the_committing_thread_alone() -> None:
             return list(batch)
         raise KeyboardInterrupt
 
-    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
+    group = GroupCommit(commit, synced, lambda problem: isinstance(problem, ValueError))
     ended = together(group, gate, ["leads", "follows"])
     assert ended == {"first": "first", "leads": "KeyboardInterrupt", "follows": "LedgerProblem"}
 
@@ -123,7 +127,7 @@ def test_a_waiter_that_gives_up_does_not_hold_up_the_others() -> None:
             assert go_on.wait(20)
         return list(batch)
 
-    group = GroupCommit(commit, lambda problem: isinstance(problem, ValueError))
+    group = GroupCommit(commit, synced, lambda problem: isinstance(problem, ValueError))
     slow = threading.Thread(target=group.submit, args=("slow",))
     slow.start()
     assert entered.wait(20)
@@ -162,3 +166,49 @@ def _given_up_ticket(group: GroupCommit):  # type: ignore[type-arg,no-untyped-de
     ticket = _Ticket("given up")
     group._waiting.append(ticket)
     return ticket
+
+
+def test_the_next_leader_commits_while_the_disk_is_busy_with_the_last() -> None:
+    """And nobody is answered before the disk is done with its own."""
+    committed, disk_is_free = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def commit(batch: Sequence[str]) -> list[str]:
+        order.extend(f"commit {work}" for work in batch)
+        if "second" in batch:
+            committed.set()
+        return list(batch)
+
+    def sync() -> None:
+        assert disk_is_free.wait(20)
+
+    group = GroupCommit(commit, sync, lambda problem: isinstance(problem, ValueError))
+
+    def submit(work: str) -> None:
+        group.submit(work)
+        order.append(f"answer {work}")
+
+    threads = [threading.Thread(target=submit, args=(work,)) for work in ("first", "second")]
+    for thread in threads:
+        thread.start()
+    assert committed.wait(20)
+    assert [line for line in order if line.startswith("answer")] == []
+    disk_is_free.set()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(order) == ["answer first", "answer second", "commit first", "commit second"]
+
+
+def test_what_may_not_be_on_disk_is_not_acknowledged() -> None:
+    """A failed sync is told to everybody who was committed, and the next one works."""
+    fails = [True]
+
+    def sync() -> None:
+        if fails[0]:
+            raise OSError("input/output error")
+
+    group = GroupCommit(list, sync, lambda problem: isinstance(problem, ValueError))
+    with pytest.raises(OSError, match="input/output"):
+        group.submit(1)
+    fails[0] = False
+    assert group.submit(2) == 2

@@ -13,7 +13,8 @@ import pytest
 
 from consentry.base.errors import LedgerProblem
 from consentry.record.chain import ChainFault
-from consentry.store.ledger import EventFilter, Ledger
+from consentry.store.history import EventFilter
+from consentry.store.ledger import Ledger
 from consentry.store.sqlite import SqliteDatabase
 from tests.record.samples import WRITER, Drafts
 from tests.store.ledgers import fresh_drafts, open_ledger
@@ -36,14 +37,14 @@ def tampered(path: Path, statement: str, *values: object) -> None:
 
 def sound(ledger: Ledger) -> int:
     """How many events the chains have; that they verify is asserted."""
-    heads = ledger.verify()
+    heads = ledger.history.verify()
     assert isinstance(heads, list)
     return sum(head.seq for head in heads)
 
 
 def broken(ledger: Ledger) -> ChainFault:
     """The first fault; that there is one is asserted."""
-    found = ledger.verify()
+    found = ledger.history.verify()
     assert isinstance(found, ChainFault)
     return found
 
@@ -54,13 +55,13 @@ def test_what_is_appended_is_found_listed_and_verified(path: Path) -> None:
     appended = open_ledger(path).append(drafts.make("tool:a"), drafts.make("tool:b"))
     again = open_ledger(path)
     assert sound(again) == 2
-    assert [row.hash for row in again.events()] == [event.hash for event in appended]
-    [only_b] = again.events(EventFilter(subject="tool:b"))
+    assert [row.hash for row in again.history.events()] == [event.hash for event in appended]
+    [only_b] = again.history.events(EventFilter(subject="tool:b"))
     assert json.loads(only_b.body)["subject"] == "tool:b"
-    found = again.find(appended[0].draft.event_id)
+    found = again.history.find(appended[0].draft.event_id)
     assert found is not None
     assert found.body == appended[0].body
-    assert again.find("event-00000000-0000-7000-8000-0000000000ff") is None
+    assert again.history.find("event-00000000-0000-7000-8000-0000000000ff") is None
 
 
 def test_filters_narrow_by_subject_type_session_and_time(path: Path) -> None:
@@ -69,10 +70,10 @@ def test_filters_narrow_by_subject_type_session_and_time(path: Path) -> None:
     ledger.append(*(drafts.make(f"tool:{n % 2}") for n in range(6)))
     first = "2026-01-01T00:00:02.000Z"
     last = "2026-01-01T00:00:05.000Z"
-    assert len(list(ledger.events(EventFilter(since=first, until=last)))) == 3
-    assert len(list(ledger.events(EventFilter(subject="tool:1", since=first)))) == 3
-    assert list(ledger.events(EventFilter(type="PluginRejected"))) == []
-    assert list(ledger.events(EventFilter(session_id="s"))) == []
+    assert len(list(ledger.history.events(EventFilter(since=first, until=last)))) == 3
+    assert len(list(ledger.history.events(EventFilter(subject="tool:1", since=first)))) == 3
+    assert list(ledger.history.events(EventFilter(type="PluginRejected"))) == []
+    assert list(ledger.history.events(EventFilter(session_id="s"))) == []
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_sixteen_threads_share_one_chain_and_few_commits(path: Path) -> None:
     for thread in threads:
         thread.join()
     assert sound(ledger) == 400
-    recorded = [json.loads(row.body)["eventId"] for row in ledger.events()]
+    recorded = [json.loads(row.body)["eventId"] for row in ledger.history.events()]
     assert sorted(recorded) == sorted(d.event_id for mine in waiting for d in mine)
 
 
@@ -158,7 +159,7 @@ def test_four_processes_share_one_chain(path: Path) -> None:
     assert [child.returncode for child in children] == [0, 0, 0, 0]
     ledger = open_ledger(path)
     assert sound(ledger) == 200
-    recorded = {json.loads(row.body)["eventId"] for row in ledger.events()}
+    recorded = {json.loads(row.body)["eventId"] for row in ledger.history.events()}
     assert recorded == {event_id for ids in told for event_id in ids}
 
 
@@ -178,7 +179,7 @@ def test_a_killed_process_loses_nothing_it_was_told_is_durable(path: Path) -> No
         child.stdout.close()
         acknowledged.update(line for line in rest if len(line) == len("event-") + 36)
     ledger = open_ledger(path)
-    recorded = [json.loads(row.body)["eventId"] for row in ledger.events()]
+    recorded = [json.loads(row.body)["eventId"] for row in ledger.history.events()]
     assert len(recorded) == len(set(recorded)) == sound(ledger)
     assert acknowledged <= set(recorded)
 
@@ -207,8 +208,7 @@ def test_a_failed_append_leaves_the_ledger_usable(path: Path) -> None:
 def test_a_locked_database_is_an_error_with_its_own_code(path: Path) -> None:
     """After waiting, the caller is told, and nothing was recorded."""
     ledger = open_ledger(path)
-    database = SqliteDatabase(path)
-    database._connection.execute("PRAGMA busy_timeout = 50")
+    database = SqliteDatabase(path, patience=0.05)
     impatient = Ledger(database, WRITER)
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

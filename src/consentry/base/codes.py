@@ -284,6 +284,12 @@ class Code(StrEnum):
         "the ledger was written by a newer Consentry than this one",
         "use that newer version; nothing was changed",
     )
+    LEDGER_OLDER = (
+        "ledger-older",
+        ExitStatus.LEDGER,
+        "the ledger was written by an older Consentry, and may not be changed here to be read",
+        "run the command once where the ledger may be written; nothing was changed",
+    )
     CHAIN_BROKEN = (
         "chain-broken",
         ExitStatus.LEDGER,
@@ -337,4 +343,46 @@ class Code(StrEnum):
         ExitStatus.LEDGER,
         "an event with this id was recorded before, so it is not recorded again",
         "this is a fault of the program that wrote the event; report it",
+    )
+    DECISION_FIELD = (
+        "decision-field",
+        ExitStatus.BAD_DOCUMENT,
+        "a request, answer, consent, grant, permit, session or machine has a field it cannot have",
+        "the message names the field; give it the form that the reference describes",
+    )
+    ID_UNKNOWN = (
+        "id-unknown",
+        ExitStatus.USAGE,
+        "nothing with this id is kept here",
+        "copy the id as Consentry printed it; the list command of its kind shows what there is",
+    )
+    REQUEST_SETTLED = (
+        "request-settled",
+        ExitStatus.DENIED,
+        "the approval request was answered or superseded before; one answer wins",
+        "the message says how it ended; ask again if it is still wanted",
+    )
+    REQUEST_LATE = (
+        "request-late",
+        ExitStatus.DENIED,
+        "the approval request was not answered by its deadline, which counts as no",
+        "ask again; the new request has a new deadline",
+    )
+    ANSWER_REFUSED = (
+        "answer-refused",
+        ExitStatus.DENIED,
+        "whoever answered may not answer this request",
+        "let a person answer it who is not the one that asks, in a role that may approve",
+    )
+    CONSENT_CLOSED = (
+        "consent-closed",
+        ExitStatus.DENIED,
+        "the consent was used up or revoked, or was given before from the same request",
+        "ask for consent again",
+    )
+    PERMIT_REFUSED = (
+        "permit-refused",
+        ExitStatus.DENIED,
+        "the permit is unknown, spent, too old, made for another machine, or names no decision",
+        "start again: a permit is made just before each start and is used once",
     )

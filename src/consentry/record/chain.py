@@ -49,8 +49,12 @@ def start_of(writer: str) -> ChainHead:
     return ChainHead(writer, 0, GENESIS)
 
 
-def follow(rows: Iterable[tuple[str, int, str, bytes]]) -> dict[str, ChainHead] | ChainFault:
-    """The head of every chain, or the first fault; rows come writer by writer, in order of `seq`."""
+def follow(rows: Iterable[tuple[str, int, str, bytes | None]]) -> dict[str, ChainHead] | ChainFault:
+    """The head of every chain, or the first fault; rows come writer by writer, in order of `seq`.
+
+    An archived event has no body any more: its hash alone stands for it, and what names that hash
+    (the event behind it, and the record of the archive) is what binds it.
+    """
     heads: dict[str, ChainHead] = {}
     writer, last, prev = None, 0, str(GENESIS)
     tail = b""
@@ -65,16 +69,19 @@ def follow(rows: Iterable[tuple[str, int, str, bytes]]) -> dict[str, ChainHead] 
             known = heads.get(writer, start_of(writer))
             last, prev = known.seq, known.hash
         if seq != last + 1:
-            return _misplaced(ChainRow._make(row), last)
+            return _misplaced(its_writer, seq, body, last)
+        if body is None:
+            last, prev = seq, found
+            continue
         if "sha256:" + sha256(body).hexdigest() != found:
-            return _fault(ChainRow._make(row), "was changed: its bytes do not have its hash")
+            return _fault(its_writer, seq, body, "was changed: its bytes do not have its hash")
         link = f',"prev":"{prev}","schemaVersion":{SCHEMA_VERSION},"seq":{seq},'.encode()
         # Quotes inside strings are escaped, so these bytes are a key; a payload that has the same
         # key makes it necessary to read the whole event.
         quick = link in body and body.count(b',"prev":') == 1 and body.endswith(tail)
-        if not quick and not _says_so_itself(ChainRow._make(row), prev):
+        if not quick and not _says_so_itself(its_writer, seq, body, prev):
             why = "does not continue the chain: it names another event before it"
-            return _fault(ChainRow._make(row), why)
+            return _fault(its_writer, seq, body, why)
         last, prev = seq, found
     if writer is not None:
         heads[writer] = ChainHead(writer, last, Digest(prev))
@@ -90,18 +97,17 @@ def event_fields(body: bytes) -> Mapping[str, object]:
     return document if isinstance(document, dict) else {}
 
 
-def _says_so_itself(row: ChainRow, prev: str) -> bool:
-    fields = event_fields(row.body)
-    said = (fields.get("prev"), fields.get("seq"), fields.get("writer"))
-    return said == (prev, row.seq, row.writer)
+def _says_so_itself(writer: str, seq: int, body: bytes, prev: str) -> bool:
+    fields = event_fields(body)
+    return (fields.get("prev"), fields.get("seq"), fields.get("writer")) == (prev, seq, writer)
 
 
-def _misplaced(row: ChainRow, last: int) -> ChainFault:
-    if row.seq <= last:
-        return _fault(row, f"stands behind event {last}: repeated or moved")
-    return ChainFault(row.writer, last + 1, None, "is missing")
+def _misplaced(writer: str, seq: int, body: bytes | None, last: int) -> ChainFault:
+    if seq <= last:
+        return _fault(writer, seq, body, f"stands behind event {last}: repeated or moved")
+    return ChainFault(writer, last + 1, None, "is missing")
 
 
-def _fault(row: ChainRow, why: str) -> ChainFault:
-    event_id = event_fields(row.body).get("eventId")
-    return ChainFault(row.writer, row.seq, event_id if isinstance(event_id, str) else None, why)
+def _fault(writer: str, seq: int, body: bytes | None, why: str) -> ChainFault:
+    event_id = None if body is None else event_fields(body).get("eventId")
+    return ChainFault(writer, seq, event_id if isinstance(event_id, str) else None, why)

@@ -9,7 +9,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem, UsageProblem
 from consentry.base.units import Duration
 from consentry.record.chain import ChainFault, ChainHead, ChainRow, event_fields
-from consentry.store.ledger import EventFilter, Ledger
+from consentry.store.history import EventFilter, History
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +59,9 @@ def point_in_time(text: str, clock: Clock) -> Instant:
     return Instant(clock.now().unix_ms - span.milliseconds)
 
 
-def events_of(ledger: Ledger, request: LogRequest) -> Iterator[Mapping[str, object]]:
+def events_of(history: History, request: LogRequest) -> Iterator[Mapping[str, object]]:
     """The events that fit, oldest first, each with its hash."""
-    for row in ledger.events(request.wanted):
+    for row in history.events(request.wanted):
         event = whole_event(row)
         if request.decision is None or _decision_of(event) == request.decision:
             yield event
@@ -77,17 +77,17 @@ def whole_event(row: ChainRow) -> Mapping[str, object]:
     return {**fields, "hash": row.hash}
 
 
-def event_named(ledger: Ledger | None, event_id: str) -> Mapping[str, object]:
+def event_named(history: History | None, event_id: str) -> Mapping[str, object]:
     """The event with that id; raises when there is none."""
-    row = None if ledger is None else ledger.find(event_id)
+    row = None if history is None else history.find(event_id)
     if row is None:
         raise UsageProblem(Code.EVENT_UNKNOWN, f"no event has the id `{event_id}`")
     return whole_event(row)
 
 
-def require_sound(ledger: Ledger) -> list[ChainHead]:
+def require_sound(history: History) -> list[ChainHead]:
     """The heads of all chains, or `chain-broken` naming the first bad event."""
-    found = ledger.verify()
+    found = history.verify()
     if isinstance(found, ChainFault):
         named = f" (`{found.event_id}`)" if found.event_id is not None else ""
         raise LedgerProblem(

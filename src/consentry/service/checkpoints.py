@@ -22,23 +22,23 @@ from consentry.service.audit import require_sound
 from consentry.service.ledgers import ledger_for_reading, ledger_place
 from consentry.service.surroundings import Surroundings
 from consentry.service.userfiles import read_named
+from consentry.store.history import History
 from consentry.store.keyfile import load_key, open_key
-from consentry.store.ledger import Ledger
 
 KEY_NAME = "checkpoint-key"
 
 
 def take_checkpoint(around: Surroundings, clock: Clock, ids: IdSource) -> Checkpoint:
     """Signs where every chain ends now, once all of them were followed and found whole."""
-    ledger = ledger_for_reading(around)
-    found = [] if ledger is None else require_sound(ledger)
-    if ledger is None or not found:
+    history = ledger_for_reading(around)
+    found = [] if history is None else require_sound(history)
+    if history is None or not found:
         raise UsageProblem(
             Code.CHECKPOINT_EMPTY, "nothing was recorded here yet, so there is nothing to sign"
         )
-    heads = [make_head(head.writer, ledger.hashes(head.writer, head.seq)) for head in found]
+    heads = [make_head(head.writer, history.hashes(head.writer, head.seq)) for head in found]
     key = open_key(ledger_place(around).folder / KEY_NAME)
-    return make_checkpoint(heads, clock=clock, ids=ids, store_id=ledger.store_id(), signer=key)
+    return make_checkpoint(heads, clock=clock, ids=ids, store_id=history.store_id(), signer=key)
 
 
 def public_key(around: Surroundings) -> PublicKey:
@@ -55,25 +55,25 @@ def kept_checkpoint(around: Surroundings, file: str, key_file: str | None) -> Ch
     return verify_checkpoint(checkpoint_from_text(read_named(file)), trusted)
 
 
-def require_continues(ledger: Ledger | None, kept: Checkpoint) -> None:
+def require_continues(history: History | None, kept: Checkpoint) -> None:
     """Raises `chain-broken` unless the ledger still has all that the checkpoint saw."""
     when = f"the checkpoint of {kept.timestamp_utc}"
-    if ledger is None:
+    if history is None:
         raise LedgerProblem(Code.CHAIN_BROKEN, f"the ledger is gone; {when} has seen it")
-    if ledger.store_id() != kept.store_id:
+    if history.store_id() != kept.store_id:
         raise LedgerProblem(Code.CHECKPOINT, f"{when} is of another ledger, `{kept.store_id}`")
     for head in kept.heads:
-        _require_head(ledger, head, when)
+        _require_head(history, head, when)
 
 
-def _require_head(ledger: Ledger, head: Head, when: str) -> None:
-    size = sum(1 for _ in ledger.hashes(head.writer, head.size))
+def _require_head(history: History, head: Head, when: str) -> None:
+    size = sum(1 for _ in history.hashes(head.writer, head.size))
     if size < head.size:
         raise LedgerProblem(
             Code.CHAIN_BROKEN,
             f"event {size + 1} of `{head.writer}` is missing: {when} has seen {head.size}",
         )
-    if make_head(head.writer, ledger.hashes(head.writer, head.size)) != head:
+    if make_head(head.writer, history.hashes(head.writer, head.size)) != head:
         raise LedgerProblem(
             Code.CHAIN_BROKEN,
             f"the first {head.size} events of `{head.writer}` are not those of {when}",

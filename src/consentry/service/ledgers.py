@@ -1,7 +1,8 @@
-"""Opens the ledger in the state directory: for reading what is there, or for keeping more.
+"""Opens the ledger: for reading what is there, or for keeping more.
 
-Only `ledger_for_writing` makes anything: the state directory with mode 0700, the machine's id and
-the database. Reading commands say that there is nothing yet instead of making an empty ledger.
+It lies in the state directory, or where `CONSENTRY_STORE` says. Only `ledger_for_writing` makes
+anything: the state directory with mode 0700, the machine's id and the database. Reading commands
+need no right to write, and say that there is nothing yet instead of making an empty ledger.
 """
 
 import os
@@ -9,26 +10,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from consentry.base.codes import Code
-from consentry.base.errors import LedgerProblem, Refused
+from consentry.base.errors import LedgerProblem, Refused, UsageProblem
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings
+from consentry.store.database import Database
+from consentry.store.history import History
 from consentry.store.ledger import Ledger
 from consentry.store.machine import machine_id
-from consentry.store.migrations import migrate
-from consentry.store.sqlite import SqliteDatabase
+from consentry.store.migrations import NEWEST, migrate, version_of
+from consentry.store.sqlite import Access, SqliteDatabase
 
 DATABASE_NAME = "ledger.db"
+
+_SCHEMES = ("postgresql://", "postgres://")
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerPlace:
-    """Where the ledger is or would be."""
+    """Where the ledger is or would be; `url` names a shared database, if there is one."""
 
     folder: Path
+    url: str | None
 
     @property
     def database(self) -> Path:
-        """The database file."""
+        """The database file, where no shared one is named."""
         return self.folder / DATABASE_NAME
 
 
@@ -37,34 +43,76 @@ def ledger_place(around: Surroundings) -> LedgerPlace:
     state = find_state(around, None)
     for concern in state.concerns:
         raise Refused(concern.code, concern.message, help_line=concern.help_line)
-    return LedgerPlace(state.real)
+    return LedgerPlace(state.real, _shared_store(around))
 
 
-def ledger_for_reading(around: Surroundings) -> Ledger | None:
-    """The ledger, or None when nothing was ever recorded here."""
+def ledger_for_reading(around: Surroundings) -> History | None:
+    """What was recorded, or None when nothing ever was; raises when it cannot be read."""
     place = ledger_place(around)
-    if not place.database.exists():
+    if place.url is None and not place.database.exists():
         return None
-    return _opened(place)
+    database = _opened(place, Access.READ)
+    with database.reading() as view:
+        version = version_of(view)
+    if version == 0:
+        database.close()
+        return None
+    history = History(database)
+    if version < NEWEST:
+        history = History(_brought_up_to_date(place, history))
+    history.require_known_shape()
+    return history
 
 
 def ledger_for_writing(around: Surroundings) -> Ledger:
     """The ledger, made on first use."""
     place = ledger_place(around)
+    make_state_folder(place)
+    database = _opened(place, Access.WRITE)
+    migrate(database)
+    return Ledger(database, machine_id(place.folder))
+
+
+def make_state_folder(place: LedgerPlace) -> None:
+    """The state directory, made on first use, closed to others."""
     try:
         place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as problem:
         raise LedgerProblem(
             Code.STATE_UNUSABLE, f"`{place.folder}`: {(problem.strerror or '').lower()}"
         ) from problem
-    return _opened(place)
 
 
-def _opened(place: LedgerPlace) -> Ledger:
+def _shared_store(around: Surroundings) -> str | None:
+    value = around.environ.get("CONSENTRY_STORE", "")
+    if not value:
+        return None
+    if not value.startswith(_SCHEMES):
+        # The value may hold a password, so it is not repeated.
+        message = "CONSENTRY_STORE does not begin with postgresql://"
+        raise UsageProblem(Code.SETTING_VALUE, message)
+    return value
+
+
+def _opened(place: LedgerPlace, access: Access) -> Database:
+    if place.url is not None:
+        from consentry.store.postgres import PostgresDatabase  # noqa: PLC0415 - an extra
+
+        return PostgresDatabase(place.url)
     before = os.umask(0o077)
     try:
-        database = SqliteDatabase(place.database)
-        migrate(database)
+        return SqliteDatabase(place.database, access)
     finally:
         os.umask(before)
-    return Ledger(database, machine_id(place.folder))
+
+
+def _brought_up_to_date(place: LedgerPlace, older: History) -> Database:
+    try:
+        database = _opened(place, Access.WRITE)
+        migrate(database)
+    except LedgerProblem as problem:
+        if problem.code is Code.LEDGER_UNWRITABLE:
+            older.require_known_shape()
+        raise
+    older.database.close()
+    return database

@@ -35,6 +35,12 @@ SETTINGS = (
         "The state directory, an absolute path. Refused inside the workspace, also through links.",
     ),
     _variable(
+        "CONSENTRY_STORE",
+        "not set: the file ledger.db in the state directory",
+        "The database that machines share, as postgresql://user@host/name. The machine's id and key "
+        "stay in the state directory.",
+    ),
+    _variable(
         "XDG_STATE_HOME",
         "~/.local/state",
         "The base folder of the state directory. A relative value is ignored.",

@@ -1,15 +1,23 @@
 """What the store needs of a database: transactions that are durable when they return.
 
-`SqliteDatabase` is the embedded one. Statements are written once, with `?` for parameters, in the
-SQL that both databases share; where they differ, `dialect` says which one it is.
+`SqliteDatabase` is the embedded one, `PostgresDatabase` the shared one. Statements are written once,
+with `?` for parameters, in the SQL that both share; where they differ, `dialect` says which it is.
+
+Committing and waiting for the disk are two steps, so that whoever comes next may commit while the
+disk is still busy with what came before: `committing()` makes the changes take effect together,
+`sync()` returns when everything committed so far is durable. `writing()` is both.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-Value: TypeAlias = str | int | bytes | None
+from consentry.base.codes import Code
+from consentry.base.errors import LedgerProblem
+
+Value: TypeAlias = str | int | float | bytes | None
 Row: TypeAlias = tuple[Value, ...]
 
 
@@ -17,13 +25,19 @@ class Dialect(StrEnum):
     """Which SQL is spoken."""
 
     SQLITE = "sqlite"
+    POSTGRESQL = "postgresql"
 
 
 class Transaction(Protocol):
     """Statements that take effect together or not at all."""
 
-    def run(self, statement: str, parameters: Sequence[Value] = ()) -> None:
-        """Executes one statement."""
+    @property
+    def dialect(self) -> Dialect:
+        """Which SQL it speaks."""
+        ...
+
+    def run(self, statement: str, parameters: Sequence[Value] = ()) -> int:
+        """Executes one statement; returns how many rows it changed."""
         ...
 
     def run_many(self, statement: str, rows: Sequence[Sequence[Value]]) -> None:
@@ -43,6 +57,14 @@ class Database(Protocol):
         """Which SQL it speaks."""
         ...
 
+    def committing(self) -> AbstractContextManager[Transaction]:
+        """A transaction that may write; committed when the block ends, undone when it raises."""
+        ...
+
+    def sync(self) -> None:
+        """Returns when everything that was committed is durable; raises when it may not be."""
+        ...
+
     def writing(self) -> AbstractContextManager[Transaction]:
         """A transaction that may write; durable when the block ends, undone when it raises."""
         ...
@@ -54,3 +76,13 @@ class Database(Protocol):
     def close(self) -> None:
         """Lets go of it."""
         ...
+
+
+def require_same_process(opened_by: int) -> None:
+    """Raises in a child of the process that opened the database: the two would share a connection."""
+    if os.getpid() != opened_by:
+        raise LedgerProblem(
+            Code.LEDGER_UNWRITABLE,
+            "the ledger was opened before this process was forked",
+            help_line="open the ledger again in the child process",
+        )

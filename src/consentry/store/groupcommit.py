@@ -1,9 +1,10 @@
 """One commit for everybody who is waiting: the first to come commits for all.
 
 A caller puts its work in the queue. If nobody is committing it leads: it takes everything that
-waits, commits it in one transaction and tells each caller how that ended. Whoever came meanwhile
-waits, and the first of them leads next. No caller leads twice in a row for others, and a caller
-that is interrupted while it waits hands its turn on.
+waits, commits it in one transaction, waits for the disk and tells each caller how that ended.
+Whoever came meanwhile waits, and the first of them leads next, as soon as the commit is done and
+while the disk is still busy. No caller leads twice in a row for others, and a caller that is
+interrupted while it waits hands its turn on.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,15 +38,18 @@ class GroupCommit(Generic[Work, Outcome]):
 
     `commit` is handed everything that waits, in the order it came, and returns one outcome for
     each. When it raises, every one of them is told; but where `is_fault_of_one` says that a single
-    one is to blame, each is committed alone, so that only that one fails.
+    one is to blame, each is committed alone, so that only that one fails. `sync` returns when what
+    was committed is durable, and may be called by several threads at once.
     """
 
     def __init__(
         self,
         commit: Callable[[Sequence[Work]], Sequence[Outcome]],
+        sync: Callable[[], None],
         is_fault_of_one: Callable[[Exception], bool],
     ) -> None:
         self._commit = commit
+        self._sync = sync
         self._is_fault_of_one = is_fault_of_one
         self._lock = Lock()
         self._waiting: list[_Ticket[Work, Outcome]] = []
@@ -81,18 +85,25 @@ class GroupCommit(Generic[Work, Outcome]):
     def _lead(self, own: _Ticket[Work, Outcome]) -> None:
         with self._lock:
             batch, self._waiting = self._waiting, []
+        has_passed_on = False
         try:
             self._settle(batch)
+            with self._lock:
+                has_passed_on = True
+                self._name_next_leader()
+            if any(ticket.problem is None for ticket in batch):
+                self._sync()
         except BaseException as problem:  # noqa: BLE001 - every waiter must be told
             # An interrupt is for this thread alone; the others only learn that it was not done.
-            failed = LedgerProblem(Code.LEDGER_UNWRITABLE, "the committing thread was interrupted")
+            failed = _told_to_others(problem)
             for ticket in batch:
-                if ticket.outcome is None and ticket.problem is None:
+                if ticket.problem is None:
                     ticket.problem = problem if ticket is own else failed
         for ticket in batch:
             ticket.is_done = True
-        with self._lock:
-            self._name_next_leader()
+        if not has_passed_on:
+            with self._lock:
+                self._name_next_leader()
         for ticket in batch:
             ticket.gate.release()
 
@@ -116,3 +127,9 @@ class GroupCommit(Generic[Work, Outcome]):
             self._waiting[0].gate.release()
         else:
             self._has_leader = False
+
+
+def _told_to_others(problem: BaseException) -> BaseException:
+    if isinstance(problem, Exception):
+        return problem
+    return LedgerProblem(Code.LEDGER_UNWRITABLE, "the committing thread was interrupted")

@@ -1,100 +1,65 @@
-"""The shape of the database, as steps forward and back.
+"""Brings the shape of the database forward or back, step by step.
 
-Each step runs in one transaction together with the new version number, so that two processes that
+All steps run in one transaction together with the new version number, so that two processes that
 start at once do it once, and a crash leaves the old shape or the new one. A database newer than the
-program is refused and not touched.
-
-Events are stored as the canonical bytes their hash is over, and once only: what queries look for is
-computed from those bytes by the database itself, so that no second copy can tell another story.
+program is refused and not touched. Going back loses what only the newer shape can hold, so it is
+refused where that would be an event.
 """
-
-from dataclasses import dataclass
 
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
-from consentry.store.database import Database, Transaction
+from consentry.store.database import Database, Dialect, Transaction
+from consentry.store.schema.ledger import ARCHIVES, EVENTS
 
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """One step: the version it leads to, and the statements both ways."""
-
-    version: int
-    forward: tuple[str, ...]
-    back: tuple[str, ...]
-
-
-MIGRATIONS = (
-    Migration(
-        1,
-        forward=(
-            """
-            CREATE TABLE ledger_event (
-                writer TEXT NOT NULL,
-                seq INTEGER NOT NULL,
-                hash TEXT NOT NULL,
-                body TEXT NOT NULL,
-                event_id TEXT GENERATED ALWAYS AS (json_extract(body, '$.eventId')) VIRTUAL,
-                type TEXT GENERATED ALWAYS AS (json_extract(body, '$.type')) VIRTUAL,
-                subject TEXT GENERATED ALWAYS AS (json_extract(body, '$.subject')) VIRTUAL,
-                session_id TEXT GENERATED ALWAYS AS (json_extract(body, '$.sessionId')) VIRTUAL,
-                at TEXT GENERATED ALWAYS AS (json_extract(body, '$.timestampUtc')) VIRTUAL,
-                PRIMARY KEY (writer, seq)
-            ) WITHOUT ROWID, STRICT
-            """,
-            "CREATE UNIQUE INDEX ledger_event_id ON ledger_event (event_id)",
-            "CREATE INDEX ledger_event_subject ON ledger_event (subject, at)",
-            "CREATE INDEX ledger_event_at ON ledger_event (at)",
-            "CREATE TABLE store_identity (id TEXT NOT NULL) STRICT",
-            "INSERT INTO store_identity VALUES ('store-' || lower(hex(randomblob(16))))",
-            """
-            CREATE TABLE ledger_head (
-                writer TEXT PRIMARY KEY,
-                seq INTEGER NOT NULL,
-                hash TEXT NOT NULL
-            ) STRICT
-            """,
-        ),
-        back=(
-            "DROP TABLE ledger_head",
-            "DROP TABLE store_identity",
-            "DROP TABLE ledger_event",
-        ),
-    ),
-)
+MIGRATIONS = (EVENTS, ARCHIVES)
 NEWEST = MIGRATIONS[-1].version
+
+_ADVISORY_LOCK = 0x436F6E73656E74  # "Consent": any number will do that other programs do not take
+_HAS_VERSIONS = {
+    Dialect.SQLITE: "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_version'",
+    Dialect.POSTGRESQL: "SELECT count(to_regclass('schema_version'))",
+}
 
 
 def migrate(database: Database, to: int = NEWEST) -> None:
     """Brings the database to a version, forward or back; safe to run twice and to race."""
     with database.reading() as view:
-        if _has_versions(view) and version_of(view) == to:
+        if version_of(view) == to:
             return
     with database.writing() as transaction:
-        transaction.run("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
+        if transaction.dialect is Dialect.POSTGRESQL:
+            transaction.run(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
         at = version_of(transaction)
         if at > NEWEST:
             raise LedgerProblem(
                 Code.LEDGER_NEWER, f"the database has version {at}, this program knows {NEWEST}"
             )
+        transaction.run("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)")
         for step in MIGRATIONS if to >= at else reversed(MIGRATIONS):
             if at < step.version <= to:
-                _run_all(transaction, step.forward)
+                _run_all(transaction, step.forward[transaction.dialect])
             elif to < step.version <= at:
-                _run_all(transaction, step.back)
+                _require_nothing_lost(transaction, step.version)
+                _run_all(transaction, step.back[transaction.dialect])
         transaction.run("DELETE FROM schema_version")
         transaction.run("INSERT INTO schema_version VALUES (?)", (to,))
 
 
-def version_of(transaction: Transaction) -> int:
+def version_of(view: Transaction) -> int:
     """The version the database has; 0 before the first step."""
-    found = [row[0] for row in transaction.rows("SELECT version FROM schema_version")]
+    if next(iter(view.rows(_HAS_VERSIONS[view.dialect])))[0] == 0:
+        return 0
+    found = [row[0] for row in view.rows("SELECT version FROM schema_version")]
     return int(found[0]) if found and found[0] is not None else 0
 
 
-def _has_versions(view: Transaction) -> bool:
-    query = "SELECT count(*) FROM sqlite_master WHERE name = 'schema_version'"
-    return next(view.rows(query))[0] == 1
+def _require_nothing_lost(transaction: Transaction, version: int) -> None:
+    """A history that was archived cannot be followed without the list of what was."""
+    if version != ARCHIVES.version:
+        return
+    if next(iter(transaction.rows("SELECT count(*) FROM archived_event")))[0]:
+        message = "events were archived, which a database of version 1 cannot follow"
+        raise LedgerProblem(Code.LEDGER_NEWER, message)
 
 
 def _run_all(transaction: Transaction, statements: tuple[str, ...]) -> None:

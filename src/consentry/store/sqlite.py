@@ -1,23 +1,33 @@
-"""The embedded database: one SQLite file, write-ahead log, every commit synced to disk.
+"""The embedded database: one SQLite file and its write-ahead log, synced before anybody goes on.
 
-`synchronous=FULL` makes a commit durable before the caller goes on. One connection writes, under a
-lock; every reader has its own, so that a long export never blocks a decision. A failure of the
-system becomes one error with a code that says what to do; nothing half-written is left behind,
-because SQLite undoes the transaction.
+A commit is acknowledged only when the write-ahead log that holds it is on disk. SQLite would wait
+for the disk inside the commit, while every other writer waits for it (`synchronous=FULL`); here the
+commit releases the lock first (`synchronous=NORMAL`) and `sync` waits outside, so that writers wait
+for the disk together. What is promised is the same: SQLite syncs the log before it is copied into
+the database and the database before the log starts anew, so a commit is always in a file that was
+synced by the time `sync` returns, and with it everything it was built on.
+
+One connection writes, under a lock; every reader has its own, so that a long export never blocks a
+decision. A failure of the system becomes one error with a code that says what to do; nothing
+half-written is left behind, because SQLite undoes the transaction.
 """
 
+import os
 import sqlite3
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from enum import Enum
 from pathlib import Path
 from threading import Lock
+from urllib.parse import quote
 
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
-from consentry.store.database import Dialect, Row, Transaction, Value
+from consentry.store.database import Dialect, Row, Transaction, Value, require_same_process
+from consentry.store.writeturn import WriteTurn
 
-BUSY_MILLISECONDS = 10_000
+BUSY_SECONDS = 10.0
 
 _PRIMARY = 0xFF  # SQLite puts details in the higher bits of an error code
 _CODES = {
@@ -29,15 +39,24 @@ _CODES = {
 }
 
 
+class Access(Enum):
+    """What the file is opened for."""
+
+    WRITE = "rwc"
+    READ = "ro"
+
+
 class SqliteTransaction:
     """Statements on one connection."""
+
+    dialect = Dialect.SQLITE
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def run(self, statement: str, parameters: Sequence[Value] = ()) -> None:
-        """Executes one statement."""
-        self._connection.execute(statement, parameters)
+    def run(self, statement: str, parameters: Sequence[Value] = ()) -> int:
+        """Executes one statement; returns how many rows it changed."""
+        return self._connection.execute(statement, parameters).rowcount
 
     def run_many(self, statement: str, rows: Sequence[Sequence[Value]]) -> None:
         """Executes one statement for each row of parameters."""
@@ -49,37 +68,68 @@ class SqliteTransaction:
 
 
 class SqliteDatabase:
-    """One file; opened on first use, with its folder already there."""
+    """One file; made on first use unless it is opened for reading, its folder already there."""
 
     dialect = Dialect.SQLITE
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self, path: Path, access: Access = Access.WRITE, *, patience: float = BUSY_SECONDS
+    ) -> None:
         self.path = path
+        self._access = access
+        self._patience = patience
+        self._opened_by = os.getpid()
         self._one_writer = Lock()
-        with _translated(path):
-            self._connection = _connect(path)
-        # A database that nobody holds any more is closed, and not left to the garbage collector's
-        # own moment and warning.
-        self._closer = weakref.finalize(self, self._connection.close)
+        with _translated(path), ExitStack() as opened:
+            self._connection = _connect(path, access, patience)
+            opened.callback(self._connection.close)
+            if access is Access.WRITE:
+                self._turn = WriteTurn(path.with_name(f"{path.name}-turn"), patience)
+                opened.callback(self._turn.close)
+                log = path.with_name(f"{path.name}-wal")
+                self._log = os.open(log, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+                opened.callback(os.close, self._log)
+            # A database that nobody holds any more is closed, and not left to the garbage
+            # collector's own moment and warning.
+            self._closer = weakref.finalize(self, opened.pop_all().close)
+
+    @contextmanager
+    def committing(self) -> Iterator[Transaction]:
+        """A transaction that may write; committed when the block ends, undone when it raises."""
+        require_same_process(self._opened_by)
+        with self._one_writer, _translated(self.path):
+            if not self._closer.alive:
+                raise LedgerProblem(Code.LEDGER_UNWRITABLE, f"`{self.path}` was closed")
+            with self._turn.taken():
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield SqliteTransaction(self._connection)
+                    self._connection.execute("COMMIT")
+                except BaseException:
+                    # A failed COMMIT has sometimes undone the transaction already.
+                    with suppress(sqlite3.OperationalError):
+                        self._connection.execute("ROLLBACK")
+                    raise
+
+    def sync(self) -> None:
+        """Returns when everything that was committed is on disk; raises when it may not be."""
+        with _translated(self.path):
+            os.fdatasync(self._log)
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
         """A transaction that may write; durable when the block ends, undone when it raises."""
-        with self._one_writer, _translated(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield SqliteTransaction(self._connection)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                # A failed COMMIT has sometimes undone the transaction already.
-                with suppress(sqlite3.OperationalError):
-                    self._connection.execute("ROLLBACK")
-                raise
+        with self.committing() as transaction:
+            yield transaction
+        self.sync()
 
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """A consistent view for queries; writers go on meanwhile."""
-        with _translated(self.path), closing(_connect(self.path)) as connection:
+        with (
+            _translated(self.path),
+            closing(_connect(self.path, Access.READ, self._patience)) as connection,
+        ):
             connection.execute("BEGIN")
             yield SqliteTransaction(connection)
 
@@ -89,15 +139,36 @@ class SqliteDatabase:
             self._closer()
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, access: Access, patience: float) -> sqlite3.Connection:
+    try:
+        return _prepared(path, f"mode={access.value}", access, patience)
+    except sqlite3.OperationalError:
+        # A file on a read-only disk has no room for the files that readers share; without a log
+        # beside it, it is whole as it stands.
+        log = path.with_name(f"{path.name}-wal")
+        if access is Access.WRITE or not path.is_file() or log.exists():
+            raise
+        return _prepared(path, "immutable=1", access, patience)
+
+
+def _prepared(path: Path, how: str, access: Access, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        path, timeout=BUSY_MILLISECONDS / 1000, isolation_level=None, check_same_thread=False
+        f"file:{quote(str(path))}?{how}",
+        uri=True,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,
     )
     try:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA cell_size_check=ON")
+        if access is Access.WRITE:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")  # `sync` does the rest
+            connection.execute("PRAGMA foreign_keys=ON")
+            # The log exists, and stays while this connection is open, once it was written or read.
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("COMMIT")
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except BaseException:
         connection.close()
         raise
@@ -106,10 +177,13 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def _translated(path: Path) -> Iterator[None]:
-    """Turns what SQLite raises into our errors, with the file's name in it."""
+    """Turns what SQLite and the system raise into our errors, with the file's name in it."""
     try:
         yield
     except sqlite3.Error as problem:
         primary = getattr(problem, "sqlite_errorcode", 0) & _PRIMARY
         code = _CODES.get(primary, Code.LEDGER_UNWRITABLE)
         raise LedgerProblem(code, f"`{path}`: {problem}") from problem
+    except OSError as problem:
+        said = (problem.strerror or "cannot be used").lower()
+        raise LedgerProblem(Code.LEDGER_UNWRITABLE, f"`{path}`: {said}") from problem

@@ -1,0 +1,167 @@
+"""The reading side of the ledger: lists, finds and verifies what was recorded.
+
+Needs no writer and no right to write. Every question is answered from one consistent view of the
+database, and rows come one by one, so that memory does not grow with the number of events.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from consentry.base.canonical import Digest
+from consentry.base.codes import Code
+from consentry.base.errors import LedgerProblem
+from consentry.record.chain import ChainFault, ChainHead, ChainRow, follow, start_of
+from consentry.store.database import Database, Dialect, Row, Transaction, Value
+from consentry.store.migrations import NEWEST, version_of
+
+# The body as bytes: one that is no longer valid text must be read to be found out.
+_EVENTS = {
+    Dialect.SQLITE: "SELECT writer, seq, hash, CAST(body AS BLOB) FROM ledger_event",
+    Dialect.POSTGRESQL: "SELECT writer, seq, hash, convert_to(body, 'UTF8') FROM ledger_event",
+}
+_ORDER = "ORDER BY at, writer, seq"
+_LATEST = "ORDER BY at DESC, writer DESC, seq DESC LIMIT ?"
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Which events to list; what is not named does not narrow."""
+
+    subject: str | None = None
+    type: str | None = None
+    session_id: str | None = None
+    decision: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+    def conditions(self) -> tuple[str, tuple[Value, ...]]:
+        """The WHERE clause and its parameters."""
+        wanted = (
+            ("subject = ?", self.subject),
+            ("type = ?", self.type),
+            ("session_id = ?", self.session_id),
+            ("decision = ?", self.decision),
+            ("at >= ?", self.since),
+            ("at < ?", self.until),
+        )
+        given = [(clause, value) for clause, value in wanted if value is not None]
+        if not given:
+            return "", ()
+        return " WHERE " + " AND ".join(c for c, _ in given), tuple(v for _, v in given)
+
+
+class History:
+    """What one database has recorded, by all its writers."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def require_known_shape(self) -> None:
+        """Raises unless the database has the version that this program reads."""
+        with self.database.reading() as view:
+            at = version_of(view)
+        if at > NEWEST:
+            message = f"the database has version {at}, this program knows {NEWEST}"
+            raise LedgerProblem(Code.LEDGER_NEWER, message)
+        if at < NEWEST:
+            message = f"the database has version {at}, this program reads {NEWEST}"
+            raise LedgerProblem(Code.LEDGER_OLDER, message)
+
+    def store_id(self) -> str:
+        """The id of this store, drawn when it was made."""
+        with self.database.reading() as view:
+            return str(next(iter(view.rows("SELECT id FROM store_identity")))[0])
+
+    def heads(self) -> list[ChainHead]:
+        """Where every chain ends, as stored."""
+        with self.database.reading() as view:
+            return _stored_heads(view)
+
+    def hashes(self, writer: str, most: int) -> Iterator[Digest]:
+        """The hashes of a writer's first events, oldest first, archived ones included."""
+        query = (
+            "SELECT seq, hash FROM archived_event WHERE writer = ? UNION ALL "
+            "SELECT seq, hash FROM ledger_event WHERE writer = ? ORDER BY seq LIMIT ?"
+        )
+        with self.database.reading() as view:
+            for row in view.rows(query, (writer, writer, most)):
+                yield Digest(str(row[1]))
+
+    def events(self, wanted: EventFilter | None = None) -> Iterator[ChainRow]:
+        """The events that fit, oldest first, one by one."""
+        where, values = (wanted or EventFilter()).conditions()
+        with self.database.reading() as view:
+            yield from _events(view, f"{where} {_ORDER}", values)
+
+    def latest(self, wanted: EventFilter, most: int) -> list[ChainRow]:
+        """The latest of the events that fit, oldest first."""
+        where, values = wanted.conditions()
+        with self.database.reading() as view:
+            found = list(_events(view, f"{where} {_LATEST}", (*values, most)))
+        return found[::-1]
+
+    def after(self, writer: str, seq: int, wanted: EventFilter) -> list[ChainRow]:
+        """The events that fit and that the writer recorded behind its event `seq`."""
+        where, values = wanted.conditions()
+        behind = f"{where} {'AND' if where else 'WHERE'} writer = ? AND seq > ? ORDER BY seq"
+        with self.database.reading() as view:
+            return list(_events(view, behind, (*values, writer, seq)))
+
+    def find(self, event_id: str) -> ChainRow | None:
+        """The event with this id, unless it was archived."""
+        with self.database.reading() as view:
+            return next(_events(view, " WHERE event_id = ?", (event_id,)), None)
+
+    def archive_of(self, event_id: str) -> str | None:
+        """The id of the archive that holds this event."""
+        query = "SELECT archive_id FROM archived_event WHERE event_id = ?"
+        with self.database.reading() as view:
+            return next((str(row[0]) for row in view.rows(query, (event_id,))), None)
+
+    def verify(self) -> "list[ChainHead] | ChainFault":
+        """Follows every chain; the heads as found, or the first fault."""
+        with self.database.reading() as view:
+            stored = _stored_heads(view)
+            # The table is strict about its columns' types, so the rows are what they claim to be.
+            rows = cast("Iterator[ChainRow]", view.rows(_whole_chains(view)))
+            reached = follow(rows)
+            if isinstance(reached, ChainFault):
+                return reached
+            for head in stored:
+                found = reached.get(head.writer, start_of(head.writer))
+                if found != head:
+                    return _tail_fault(found, head)
+            unknown = sorted(reached.keys() - {head.writer for head in stored})
+            if unknown:
+                return ChainFault(unknown[0], 1, None, "belongs to a writer without a head")
+            return [head for head in stored if head.seq]
+
+
+def _events(view: Transaction, rest: str, values: tuple[Value, ...]) -> Iterator[ChainRow]:
+    rows = view.rows(_EVENTS[view.dialect] + rest, values)
+    return map(ChainRow._make, cast("Iterator[ChainRow]", rows))
+
+
+def _whole_chains(view: Transaction) -> str:
+    chains = _EVENTS[view.dialect]
+    if next(iter(view.rows("SELECT count(*) FROM (SELECT 1 FROM archived_event LIMIT 1) a")))[0]:
+        chains += " UNION ALL SELECT writer, seq, hash, NULL FROM archived_event"
+    return f"{chains} ORDER BY writer, seq"
+
+
+def _stored_heads(view: Transaction) -> list[ChainHead]:
+    query = "SELECT writer, seq, hash FROM ledger_head ORDER BY writer"
+    return [as_head(row) for row in view.rows(query)]
+
+
+def _tail_fault(found: ChainHead, stored: ChainHead) -> ChainFault:
+    if found.seq < stored.seq:
+        return ChainFault(stored.writer, found.seq + 1, None, "is missing")
+    return ChainFault(stored.writer, found.seq, None, "is not what the head of the chain names")
+
+
+def as_head(row: Row) -> ChainHead:
+    """A row of writer, seq and hash."""
+    writer, seq, found = row
+    return ChainHead(str(writer), int(seq or 0), Digest(str(found)))

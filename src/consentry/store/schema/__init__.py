@@ -1,0 +1,1 @@
+"""The shape of the database, one file for each group of tables, in both dialects."""
