@@ -3,43 +3,49 @@
 Events are stored as the canonical bytes their hash is over, and once only: what queries look for is
 computed from those bytes by the database itself, so that no second copy can tell another story.
 An event that was archived leaves its place, hash and id in `archived_event`.
+
+In SQLite the events of version 1 lay in the order of their chains; from version 2 on they lie in the
+order they were recorded, which is quicker to add to and to read through.
 """
 
 from consentry.store.database import Dialect
 from consentry.store.schema.step import Migration
 
+_INDEXES = (
+    "CREATE UNIQUE INDEX ledger_event_id ON ledger_event (event_id)",
+    "CREATE INDEX ledger_event_subject ON ledger_event (subject, at)",
+    "CREATE INDEX ledger_event_at ON ledger_event (at)",
+)
+_FIRST_EVENTS = """
+CREATE TABLE ledger_event (
+    writer TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    body TEXT NOT NULL,
+    event_id TEXT GENERATED ALWAYS AS (json_extract(body, '$.eventId')) VIRTUAL,
+    type TEXT GENERATED ALWAYS AS (json_extract(body, '$.type')) VIRTUAL,
+    subject TEXT GENERATED ALWAYS AS (json_extract(body, '$.subject')) VIRTUAL,
+    session_id TEXT GENERATED ALWAYS AS (json_extract(body, '$.sessionId')) VIRTUAL,
+    at TEXT GENERATED ALWAYS AS (json_extract(body, '$.timestampUtc')) VIRTUAL,
+    PRIMARY KEY (writer, seq)
+) WITHOUT ROWID, STRICT
+"""
+_COPY_EVENTS = (
+    "INSERT INTO ledger_event (writer, seq, hash, body) "
+    "SELECT writer, seq, hash, body FROM ledger_event_1 ORDER BY writer, seq"
+)
 _DROP_EVENTS = (
     "DROP TABLE ledger_head",
     "DROP TABLE store_identity",
     "DROP TABLE ledger_event",
-)
-_DROP_ARCHIVES = (
-    "DROP TABLE archived_event",
-    "DROP INDEX ledger_event_session",
-    "ALTER TABLE ledger_event DROP COLUMN decision",
 )
 
 EVENTS = Migration(
     1,
     forward={
         Dialect.SQLITE: (
-            """
-            CREATE TABLE ledger_event (
-                writer TEXT NOT NULL,
-                seq INTEGER NOT NULL,
-                hash TEXT NOT NULL,
-                body TEXT NOT NULL,
-                event_id TEXT GENERATED ALWAYS AS (json_extract(body, '$.eventId')) VIRTUAL,
-                type TEXT GENERATED ALWAYS AS (json_extract(body, '$.type')) VIRTUAL,
-                subject TEXT GENERATED ALWAYS AS (json_extract(body, '$.subject')) VIRTUAL,
-                session_id TEXT GENERATED ALWAYS AS (json_extract(body, '$.sessionId')) VIRTUAL,
-                at TEXT GENERATED ALWAYS AS (json_extract(body, '$.timestampUtc')) VIRTUAL,
-                PRIMARY KEY (writer, seq)
-            ) WITHOUT ROWID, STRICT
-            """,
-            "CREATE UNIQUE INDEX ledger_event_id ON ledger_event (event_id)",
-            "CREATE INDEX ledger_event_subject ON ledger_event (subject, at)",
-            "CREATE INDEX ledger_event_at ON ledger_event (at)",
+            _FIRST_EVENTS,
+            *_INDEXES,
             "CREATE TABLE store_identity (id TEXT NOT NULL) STRICT",
             "INSERT INTO store_identity VALUES ('store-' || lower(hex(randomblob(16))))",
             """
@@ -71,9 +77,7 @@ EVENTS = Migration(
                 PRIMARY KEY (writer, seq)
             )
             """,
-            "CREATE UNIQUE INDEX ledger_event_id ON ledger_event (event_id)",
-            "CREATE INDEX ledger_event_subject ON ledger_event (subject, at)",
-            "CREATE INDEX ledger_event_at ON ledger_event (at)",
+            *_INDEXES,
             "CREATE TABLE store_identity (id TEXT NOT NULL)",
             "INSERT INTO store_identity VALUES ('store-' || replace(gen_random_uuid()::text, '-', ''))",
             """
@@ -95,10 +99,27 @@ ARCHIVES = Migration(
     2,
     forward={
         Dialect.SQLITE: (
+            "ALTER TABLE ledger_event RENAME TO ledger_event_1",
             """
-            ALTER TABLE ledger_event ADD COLUMN decision TEXT
-                GENERATED ALWAYS AS (json_extract(body, '$.payload.decision')) VIRTUAL
+            CREATE TABLE ledger_event (
+                id INTEGER PRIMARY KEY,
+                writer TEXT NOT NULL,
+                seq INTEGER NOT NULL,
+                hash TEXT NOT NULL,
+                body TEXT NOT NULL,
+                event_id TEXT GENERATED ALWAYS AS (json_extract(body, '$.eventId')) VIRTUAL,
+                type TEXT GENERATED ALWAYS AS (json_extract(body, '$.type')) VIRTUAL,
+                subject TEXT GENERATED ALWAYS AS (json_extract(body, '$.subject')) VIRTUAL,
+                session_id TEXT GENERATED ALWAYS AS (json_extract(body, '$.sessionId')) VIRTUAL,
+                at TEXT GENERATED ALWAYS AS (json_extract(body, '$.timestampUtc')) VIRTUAL,
+                decision TEXT
+                    GENERATED ALWAYS AS (json_extract(body, '$.payload.decision')) VIRTUAL,
+                UNIQUE (writer, seq)
+            ) STRICT
             """,
+            _COPY_EVENTS,
+            "DROP TABLE ledger_event_1",
+            *_INDEXES,
             """
             CREATE INDEX ledger_event_session ON ledger_event (session_id, at)
                 WHERE session_id IS NOT NULL
@@ -141,7 +162,19 @@ ARCHIVES = Migration(
         ),
     },
     back={
-        Dialect.SQLITE: _DROP_ARCHIVES,
-        Dialect.POSTGRESQL: (*_DROP_ARCHIVES, "DROP FUNCTION consentry_decision(TEXT)"),
+        Dialect.SQLITE: (
+            "DROP TABLE archived_event",
+            "ALTER TABLE ledger_event RENAME TO ledger_event_1",
+            _FIRST_EVENTS,
+            _COPY_EVENTS,
+            "DROP TABLE ledger_event_1",
+            *_INDEXES,
+        ),
+        Dialect.POSTGRESQL: (
+            "DROP TABLE archived_event",
+            "DROP INDEX ledger_event_session",
+            "ALTER TABLE ledger_event DROP COLUMN decision",
+            "DROP FUNCTION consentry_decision(TEXT)",
+        ),
     },
 )
