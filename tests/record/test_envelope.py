@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consentry.base.canonical import canonical_json, digest_bytes
-from consentry.base.clock import Instant
+from consentry.base.clock import Instant, ManualClock
 from consentry.base.errors import BadInput
+from consentry.base.ids import CountingIds
 from consentry.record.envelope import (
     GENESIS,
     Context,
@@ -18,6 +19,7 @@ from consentry.record.envelope import (
     marked_as_fixture,
 )
 from consentry.record.events import CAPABILITY_FIELDS, EventType
+from tests.record.payloads import AT, LATER, sample_draft, sample_id, sample_payload
 from tests.record.samples import CONTEXT, WRITER, Drafts
 
 ENVELOPE = {
@@ -75,12 +77,13 @@ def test_joined_bytes_are_the_canonical_json_of_the_whole(
 @pytest.mark.parametrize("left_out", CAPABILITY_FIELDS)
 def test_a_missing_mandatory_field_is_refused(left_out: str) -> None:
     """MODULES §audit: thirteen fields, every one of them, null only where the value may be."""
-    payload = {name: None for name in CAPABILITY_FIELDS if name != left_out}
+    payload = sample_payload(EventType.ESCALATION_REQUESTED)
+    del payload[left_out]
     with pytest.raises(BadInput) as caught:
         Draft(
-            "event-00000000-0000-7000-8000-000000000001",
+            payload.get("eventId", sample_id("event")),
             EventType.ESCALATION_REQUESTED,
-            Instant(0),
+            Instant.parse(payload.get("timestampUtc", AT)),
             "module:x",
             CONTEXT,
             payload,
@@ -88,6 +91,37 @@ def test_a_missing_mandatory_field_is_refused(left_out: str) -> None:
     assert caught.value.code == "event-field"
     assert caught.value.where is not None
     assert caught.value.where.field == f"payload.{left_out}"
+
+
+@pytest.mark.parametrize(
+    ("event_type", "name"),
+    [
+        (EventType.ESCALATION_REQUESTED, "eventId"),
+        (EventType.ROLLBACK_FAILED, "timestampUtc"),
+        (EventType.TRANSACTION_TRANSITION, "timestamp"),
+    ],
+)
+def test_a_payload_that_contradicts_its_envelope_is_refused(
+    event_type: EventType, name: str
+) -> None:
+    """Where a document wants id or time in the record itself, they are the envelope's own."""
+    ids, clock = CountingIds(), ManualClock(Instant(1_767_225_600_000))
+    sample_draft(event_type, ids, clock, CONTEXT)
+    other = sample_id("event", 99) if name == "eventId" else LATER
+    with pytest.raises(BadInput, match="must have the event's own") as caught:
+        sample_draft(event_type, ids, clock, CONTEXT, **{name: other})
+    assert caught.value.where is not None
+    assert caught.value.where.field == f"payload.{name}"
+
+
+@pytest.mark.parametrize("event_type", EventType)
+def test_every_type_of_event_can_be_recorded(event_type: EventType) -> None:
+    """A sample of each becomes an event whose payload is read back as it was written."""
+    clock = ManualClock(Instant(1_767_225_600_000))
+    draft = sample_draft(event_type, CountingIds(), clock, CONTEXT)
+    event = encode(draft, WRITER).linked(1, GENESIS)
+    document = json.loads(event.body)
+    assert (document["type"], document["payload"]) == (event_type.value, draft.payload)
 
 
 @pytest.mark.parametrize("tag", ["fixtureRunId", "fixtureCaseId", "expectedOutcome"])

@@ -22,6 +22,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Where
 from consentry.base.ids import check_id
 from consentry.record.events import EventType
+from consentry.record.payload import check_payload, check_repeats
 
 SCHEMA_VERSION: Final = 1
 GENESIS: Final = Digest("sha256:" + "0" * 64)
@@ -66,7 +67,8 @@ class Draft:
 
     def __post_init__(self) -> None:
         check_id(self.event_id, EVENT_PREFIX)
-        _check_payload(self.type, self.payload)
+        check_payload(self.type, self.payload)
+        check_repeats(self.type, self.payload, self.event_id, self.timestamp)
         _check_fixture(self.context)
 
 
@@ -142,16 +144,6 @@ def marked_as_fixture(context: Context, run: str, case: str, expected: str) -> C
         fixture_case_id=case,
         expected_outcome=expected,
     )
-
-
-def _check_payload(event_type: EventType, payload: Mapping[str, Json]) -> None:
-    for name in event_type.fields:
-        if name not in payload:
-            raise BadInput(
-                Code.EVENT_FIELD,
-                f"an event of type `{event_type}` cannot be without it",
-                where=Where(field=f"payload.{name}"),
-            )
 
 
 def _check_fixture(context: Context) -> None:

@@ -1,85 +1,249 @@
 """The names of the events the ledger holds, each with the fields its payload must carry.
 
 One vocabulary for every room; names and fields are the documents' own (MODULES §audit, TRUST,
-CONSENT §audit, GUARD §5, ESCALATION AC7). Every event carries `evidenceChannel` and the other
-envelope fields besides; those are the ledger's business and are not repeated here.
-`docs/reference/events.md` is generated from this table.
+CONSENT §audit, GUARD §5, ESCALATION AC7, CONTRACTS §3) where they have them. Every event carries
+`evidenceChannel` and the other envelope fields besides; those are the ledger's business and are not
+repeated here. `docs/reference/events.md` is generated from this table.
 """
 
 from enum import StrEnum
 from typing import Self
 
-CAPABILITY_FIELDS = (
-    "eventId",
-    "timestampUtc",
-    "moduleId",
-    "moduleVersion",
-    "capabilityId",
-    "actionId",
-    "transactionId",
-    "decision",
-    "decisionReasonCode",
-    "approverIdentity",
-    "approverRole",
-    "grantScope",
-    "grantVersion",
-)
-"""The thirteen fields of every capability event; all are always present."""
+from consentry.record import eventfields, lifecyclefields
+from consentry.record.auditfields import TOOL_AUDIT
+from consentry.record.fieldrules import Kind
+from consentry.record.verdictfields import GUARD_VERDICT
+
+
+class EventGroup(StrEnum):
+    """What an event is about; the reference has one section for each."""
+
+    MODULES = "modules"
+    TRUST = "trust"
+    TOOLS = "tools"
+    GUARD = "guard"
+    ESCALATION = "escalation"
+    TRANSACTIONS = "transactions"
+    APPROVALS = "approvals"
+    CONSENTS = "consents"
+    GRANTS = "grants"
+    PERMITS = "permits"
+    SESSIONS = "sessions"
+    MACHINES = "machines"
+    LEDGER = "ledger"
 
 
 class EventType(StrEnum):
-    """An event's type, as stored; `meaning` and `fields` are for the reference and the checks."""
+    """An event's type, as stored; `shape` is what its payload must be, `fields` their names."""
 
+    group: EventGroup
     meaning: str
+    shape: Kind
     fields: tuple[str, ...]
 
-    def __new__(cls, name: str, meaning: str, fields: tuple[str, ...]) -> Self:
+    def __new__(cls, name: str, group: EventGroup, shape: Kind, meaning: str) -> Self:
         """A member is its own stored name; the rest of the row hangs on it."""
         member = str.__new__(cls, name)
         member._value_ = name
+        member.group = group
         member.meaning = meaning
-        member.fields = fields
+        member.shape = shape
+        member.fields = tuple(field.name for field in shape.fields)
         return member
 
     ESCALATION_REQUESTED = (
         "capability.escalation.requested",
+        EventGroup.MODULES,
+        eventfields.ESCALATION_REQUESTED,
         "a module lacks a capability it needs, and a person is asked",
-        CAPABILITY_FIELDS,
     )
     ESCALATION_APPROVED = (
         "capability.escalation.approved",
+        EventGroup.MODULES,
+        eventfields.ESCALATION_APPROVED,
         "the person granted the capability",
-        CAPABILITY_FIELDS,
     )
     ESCALATION_DENIED = (
         "capability.escalation.denied",
+        EventGroup.MODULES,
+        eventfields.ESCALATION_DENIED,
         "the person, a cancelled prompt or the deadline said no",
-        CAPABILITY_FIELDS,
     )
     CHECK_REJECTED = (
         "capability.check.rejected",
+        EventGroup.MODULES,
+        eventfields.CAPABILITY_REJECTED,
         "an action was refused by the capability policy",
-        CAPABILITY_FIELDS,
     )
     ROLLBACK_EXECUTED = (
         "capability.rollback.executed",
+        EventGroup.MODULES,
+        eventfields.CAPABILITY_REJECTED,
         "a violation in the middle of an apply was undone",
-        CAPABILITY_FIELDS,
     )
     ROLLBACK_FAILED = (
         "capability.rollback.failed",
+        EventGroup.MODULES,
+        eventfields.CAPABILITY_REJECTED,
         "a violation in the middle of an apply could not be undone",
-        CAPABILITY_FIELDS,
     )
     CAPABILITY_MINTED = (
         "CapabilityMinted",
+        EventGroup.TRUST,
+        eventfields.CAPABILITY_MINTED,
         "a capability token was made against a consent or grant",
-        (),
     )
-    CAPABILITY_USED = ("CapabilityUsed", "an operation was done with a capability token", ())
+    CAPABILITY_USED = (
+        "CapabilityUsed",
+        EventGroup.TRUST,
+        eventfields.CAPABILITY_USED,
+        "an operation was done with a capability token",
+    )
     FILESYSTEM_RACE_DETECTED = (
         "FilesystemRaceDetected",
+        EventGroup.TRUST,
+        eventfields.FILESYSTEM_RACE_DETECTED,
         "a path became a link between its check and its use",
-        ("jail", "relative", "component"),
     )
-    PLUGIN_REJECTED = ("PluginRejected", "a plugin failed its check and was not loaded", ())
+    PLUGIN_REJECTED = (
+        "PluginRejected",
+        EventGroup.TRUST,
+        eventfields.PLUGIN_REJECTED,
+        "a plugin failed its check and was not loaded",
+    )
+    TOOL_AUDIT = (
+        "tool.audit",
+        EventGroup.TOOLS,
+        TOOL_AUDIT,
+        "a tool ran, or was refused; what it read, wrote and used",
+    )
+    GUARD_VERDICT = (
+        "guard.verdict",
+        EventGroup.GUARD,
+        GUARD_VERDICT,
+        "a patch was judged by the powers it adds, with the witnesses of the judgement",
+    )
+    PERMISSION_ESCALATION_DECIDED = (
+        "permission.escalation.decided",
+        EventGroup.ESCALATION,
+        eventfields.PERMISSION_ESCALATION_DECIDED,
+        "a larger permission set was approved or refused; a row of `permission_audit_log`",
+    )
+    WORKFLOW_PATTERN_SAVED = (
+        "workflow.pattern.saved",
+        EventGroup.ESCALATION,
+        eventfields.WORKFLOW_PATTERN_SAVED,
+        "a capability was saved with its code and permission set; a row of `workflow_pattern`",
+    )
+    TRANSACTION_TRANSITION = (
+        "transaction.transition",
+        EventGroup.TRANSACTIONS,
+        eventfields.TRANSACTION_TRANSITION,
+        "an attempt at a transaction went from one state to the next",
+    )
+    APPROVAL_REQUESTED = (
+        "approval.requested",
+        EventGroup.APPROVALS,
+        lifecyclefields.APPROVAL_REQUESTED,
+        "a person is asked one question",
+    )
+    APPROVAL_ANSWERED = (
+        "approval.answered",
+        EventGroup.APPROVALS,
+        lifecyclefields.APPROVAL_ANSWERED,
+        "the question was answered; no later answer counts",
+    )
+    APPROVAL_EXPIRED = (
+        "approval.expired",
+        EventGroup.APPROVALS,
+        lifecyclefields.APPROVAL_EXPIRED,
+        "nobody answered by the deadline, which is a no",
+    )
+    APPROVAL_SUPERSEDED = (
+        "approval.superseded",
+        EventGroup.APPROVALS,
+        lifecyclefields.APPROVAL_SUPERSEDED,
+        "the question lost its ground before it was answered",
+    )
+    CONSENT_GIVEN = (
+        "consent.given",
+        EventGroup.CONSENTS,
+        lifecyclefields.CONSENT_GIVEN,
+        "a person said yes to a tool at a digest and a surface",
+    )
+    CONSENT_REVOKED = (
+        "consent.revoked",
+        EventGroup.CONSENTS,
+        lifecyclefields.CONSENT_REVOKED,
+        "the yes was taken back",
+    )
+    GRANT_GIVEN = (
+        "grant.given",
+        EventGroup.GRANTS,
+        lifecyclefields.GRANT_GIVEN,
+        "a version of a module may use one capability of the catalog",
+    )
+    GRANT_REVOKED = (
+        "grant.revoked",
+        EventGroup.GRANTS,
+        lifecyclefields.GRANT_REVOKED,
+        "the grant was taken back",
+    )
+    PERMIT_MADE = (
+        "permit.made",
+        EventGroup.PERMITS,
+        lifecyclefields.PERMIT_MADE,
+        "one start was allowed, for these bytes on this machine",
+    )
+    PERMIT_SPENT = (
+        "permit.spent",
+        EventGroup.PERMITS,
+        lifecyclefields.PERMIT_SPENT,
+        "the start was made; the permit is of no further use",
+    )
+    SESSION_STARTED = (
+        "session.started",
+        EventGroup.SESSIONS,
+        lifecyclefields.SESSION_STARTED,
+        "a person's session on a machine began",
+    )
+    SESSION_ENDED = (
+        "session.ended",
+        EventGroup.SESSIONS,
+        lifecyclefields.SESSION_ENDED,
+        "the session is over, and what was given for it",
+    )
+    MACHINE_REGISTERED = (
+        "machine.registered",
+        EventGroup.MACHINES,
+        lifecyclefields.MACHINE_REGISTERED,
+        "a machine uses this store for the first time",
+    )
+    LEDGER_CHECKPOINT = (
+        "ledger.checkpoint",
+        EventGroup.LEDGER,
+        lifecyclefields.LEDGER_CHECKPOINT,
+        "a checkpoint over the heads of all chains was signed",
+    )
+    LEDGER_ARCHIVED = (
+        "ledger.archived",
+        EventGroup.LEDGER,
+        lifecyclefields.LEDGER_ARCHIVED,
+        "old events were sealed in an archive; their hashes stay in the chain",
+    )
+    LEDGER_PURGED = (
+        "ledger.purged",
+        EventGroup.LEDGER,
+        lifecyclefields.LEDGER_PURGED,
+        "data that is no longer needed was removed beside the ledger",
+    )
+    LEDGER_REBUILT = (
+        "ledger.rebuilt",
+        EventGroup.LEDGER,
+        lifecyclefields.LEDGER_REBUILT,
+        "tables were filled anew from the events",
+    )
+
+
+CAPABILITY_FIELDS = EventType.ESCALATION_REQUESTED.fields
+"""The thirteen fields of every capability event; all are always present."""

@@ -1,0 +1,184 @@
+"""What the payloads of the documents' own events hold: modules, trust, escalation, transactions.
+
+Names are the documents' own. Null stands only where a document lets it: in the six capability
+events in `actionId` and `transactionId`, and in the approver of a request that nobody has answered
+yet (CONTRACTS §12-events-1).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from consentry.record.fieldrules import (
+    ANY_TEXT,
+    BOOLEAN,
+    CODE_WORD,
+    DIGEST,
+    INSTANT,
+    LIST,
+    OBJECT,
+    SHARE,
+    TEXT,
+    Field,
+    Kind,
+    field,
+    id_of,
+    nullable,
+    object_of,
+    one_of,
+    refuse,
+    whole_from,
+)
+from consentry.record.transactionstates import (
+    KEYED,
+    TransactionState,
+    is_legal,
+    is_new_attempt,
+)
+
+ROLES: Final = ("owner", "approver", "operator", "viewer", "system")
+PERMISSION_SETS: Final = (
+    "minimal",
+    "readonly",
+    "filesystem",
+    "network-api",
+    "mcp-standard",
+    "trusted",
+)
+"""The names of `surface.permission_sets`, which is too heavy to load for every append."""
+
+TOKEN_TYPES: Final = (
+    "NpmInstallCapability",
+    "FsReadWriteCapability",
+    "GitLocalOpsCapability",
+    "CapabilityBundle",
+)
+
+ROLE: Final = one_of(*ROLES)
+PERMISSION_SET: Final = one_of(*PERMISSION_SETS)
+
+
+def _whole_approver(event: Mapping[str, Any]) -> None:
+    if (event["approverIdentity"] is None) is not (event["approverRole"] is None):
+        refuse("approverRole", "must name the approver and the role, or neither")
+
+
+def _capability_event(*decisions: str) -> Kind:
+    # A request may still be without an approver; a decision is always somebody's.
+    is_open = decisions == ("requested",)
+    approver = nullable if is_open else field
+    return object_of(
+        field("eventId", id_of("event")),
+        field("timestampUtc", INSTANT),
+        field("moduleId", TEXT),
+        field("moduleVersion", TEXT),
+        field("capabilityId", TEXT),
+        nullable("actionId", TEXT),
+        nullable("transactionId", TEXT),
+        field("decision", one_of(*decisions)),
+        field("decisionReasonCode", CODE_WORD),
+        approver("approverIdentity", TEXT),
+        approver("approverRole", ROLE),
+        field("grantScope", one_of("session", "persistent", "none")),
+        field("grantVersion", TEXT),
+        across=(_whole_approver,) if is_open else (),
+    )
+
+
+ESCALATION_REQUESTED: Final = _capability_event("requested")
+ESCALATION_APPROVED: Final = _capability_event("approved")
+ESCALATION_DENIED: Final = _capability_event("denied", "timeout")
+CAPABILITY_REJECTED: Final = _capability_event("rejected")
+"""For a rejected check and for both roll-backs (MODULES §audit-5)."""
+
+
+def _one_ground(minted: Mapping[str, Any]) -> None:
+    if (minted["consentId"] is None) is (minted["grantId"] is None):
+        refuse("consentId", "must name either the consent or the grant it was minted against")
+
+
+_TOKEN: Final[tuple[Field, ...]] = (
+    field("tokenId", id_of("token")),
+    field("capability", one_of(*TOKEN_TYPES)),
+)
+CAPABILITY_MINTED: Final = object_of(
+    *_TOKEN,
+    field("scope", OBJECT),
+    nullable("consentId", id_of("consent")),
+    nullable("grantId", id_of("grant")),
+    across=(_one_ground,),
+)
+CAPABILITY_USED: Final = object_of(*_TOKEN, field("operation", TEXT), nullable("target", TEXT))
+# The name of the root folder is empty, and a jail may be the root folder.
+FILESYSTEM_RACE_DETECTED: Final = object_of(
+    field("jail", TEXT), field("relative", TEXT), field("component", ANY_TEXT)
+)
+PLUGIN_REJECTED: Final = object_of(
+    field("plugin", TEXT),
+    field("reason", CODE_WORD),
+    nullable("expected", DIGEST),
+    nullable("found", DIGEST),
+)
+
+
+def _approved_by_somebody(decision: Mapping[str, Any]) -> None:
+    if decision["approved"] and decision["approvedBy"] is None:
+        refuse("approvedBy", "cannot have null here when it was approved")
+
+
+PERMISSION_ESCALATION_DECIDED: Final = object_of(
+    field("id", TEXT),
+    field("capabilityId", TEXT),
+    field("fromSet", PERMISSION_SET),
+    field("toSet", PERMISSION_SET),
+    field("approved", BOOLEAN),
+    nullable("approvedBy", TEXT),
+    nullable("reason", ANY_TEXT),
+    nullable("detectedOperation", TEXT),
+    field("ephemeral", BOOLEAN),
+    across=(_approved_by_somebody,),
+)
+WORKFLOW_PATTERN_SAVED: Final = object_of(
+    field("id", TEXT),
+    field("name", TEXT),
+    field("language", TEXT),
+    field("code", ANY_TEXT),
+    field("codeHash", DIGEST),
+    field("version", whole_from(1)),
+    field("permissionSet", PERMISSION_SET),
+    field("permissionConfidence", SHARE),
+    field("permissionSource", TEXT),
+    field("detectedPatterns", LIST),
+    field("createdAt", INSTANT),
+    field("updatedAt", INSTANT),
+)
+
+
+def _legal_step(transition: Mapping[str, Any]) -> None:
+    previous = TransactionState(transition["prevState"])
+    following = TransactionState(transition["nextState"])
+    attempt = transition["attemptNo"]
+    if not is_legal(previous, following):
+        refuse("nextState", f"cannot go from `{previous}` to `{following}`")
+    if is_new_attempt(previous, following) and attempt == 1:
+        refuse("attemptNo", "must have the number of the next attempt here")
+    if previous is TransactionState.RECEIVED and attempt != 1:
+        refuse("attemptNo", "must have 1 here, for the first attempt")
+    if following in KEYED and transition["idempotencyKey"] is None:
+        refuse("idempotencyKey", f"cannot have null here on the way to `{following}`")
+
+
+_STATE: Final = one_of(*TransactionState)
+TRANSACTION_TRANSITION: Final = object_of(
+    field("timestamp", INSTANT),
+    field("txId", TEXT),
+    field("attemptNo", whole_from(1)),
+    field("track", TEXT),
+    field("stage", TEXT),
+    field("prevState", _STATE),
+    field("nextState", _STATE),
+    field("actorId", TEXT),
+    field("actorRole", TEXT),
+    field("requestId", TEXT),
+    nullable("idempotencyKey", TEXT),
+    across=(_legal_step,),
+)

@@ -1,0 +1,321 @@
+"""A valid payload and a valid draft for every type of event, for tests that need one of each."""
+
+from typing import Any
+
+from consentry.base.clock import Clock
+from consentry.base.ids import IdSource
+from consentry.record.envelope import Context, Draft
+from consentry.record.events import EventGroup, EventType
+from consentry.record.verdictfields import RUNGS, WITNESSES
+from consentry.surface.lattice import NOTHING
+from consentry.surface.wire import surface_to_json
+
+AT = "2026-01-01T00:00:00.000Z"
+LATER = "2026-01-01T00:00:30.000Z"
+DIGEST = "sha256:" + "5" * 64
+MACHINE = "machine-" + "1" * 32
+USER = "local:1000:user@host"
+
+
+def sample_id(prefix: str, number: int = 1) -> str:
+    """An id of that kind."""
+    return f"{prefix}-00000000-0000-7000-8000-{number:012x}"
+
+
+def sample_payload(event_type: EventType, **changes: Any) -> dict[str, Any]:
+    """A payload that the type accepts, fresh each time, with these fields changed."""
+    if event_type.group is EventGroup.MODULES:
+        payload = _capability(event_type)
+    else:
+        payload = _SAMPLES[event_type]()
+    return {**payload, **changes}
+
+
+def sample_draft(
+    event_type: EventType, ids: IdSource, clock: Clock, context: Context, **changes: Any
+) -> Draft:
+    """A draft of that type; where its payload repeats the envelope's id or time, it agrees."""
+    event_id, now = ids.new("event"), clock.now()
+    repeated: dict[str, str] = {}
+    if event_type.group is EventGroup.MODULES:
+        repeated = {"eventId": event_id, "timestampUtc": str(now)}
+    elif event_type is EventType.TRANSACTION_TRANSITION:
+        repeated = {"timestamp": str(now)}
+    payload = sample_payload(event_type, **{**repeated, **changes})
+    return Draft(event_id, event_type, now, f"sample:{event_type.group}", context, payload)
+
+
+def _capability(event_type: EventType) -> dict[str, Any]:
+    is_open = event_type is EventType.ESCALATION_REQUESTED
+    decision, reason, scope = {
+        EventType.ESCALATION_REQUESTED: ("requested", "capability-not-granted", "none"),
+        EventType.ESCALATION_APPROVED: ("approved", "user-approved-session", "session"),
+        EventType.ESCALATION_DENIED: ("timeout", "deadline", "none"),
+    }.get(event_type, ("rejected", "capability-policy-violation", "none"))
+    return {
+        "eventId": sample_id("event"),
+        "timestampUtc": AT,
+        "moduleId": "outline",
+        "moduleVersion": "1.2.0",
+        "capabilityId": "state.write.tx",
+        "actionId": "sort-entries",
+        "transactionId": None,
+        "decision": decision,
+        "decisionReasonCode": reason,
+        "approverIdentity": None if is_open else USER,
+        "approverRole": None if is_open else "owner",
+        "grantScope": scope,
+        "grantVersion": "1.0.0",
+    }
+
+
+def _tool_audit() -> dict[str, Any]:
+    return {
+        "id": sample_id("audit"),
+        "timestamp": LATER,
+        "tool": {"name": "build-latex", "version": "1.0.0"},
+        "user": {
+            "id": USER,
+            "consentGiven": True,
+            "consentTimestamp": AT,
+            "consentMethod": "explicit_approval",
+        },
+        "execution": {"startTime": AT, "endTime": LATER, "status": "success", "exitCode": 0},
+        "impact": {
+            "filesRead": [{"path": "latex/main.tex", "hash": DIGEST}],
+            "filesWritten": [{"path": "output/main.pdf", "hash": DIGEST, "size": 245_678}],
+            "filesDeleted": [],
+            "committed": True,
+        },
+        "sandbox": {
+            "profile": "tool:build-latex",
+            "violations": [],
+            "resourceUsage": {"cpuTime": "32s", "memoryPeak": "128MB"},
+        },
+        "context": {"workflowId": None, "sessionId": None, "triggeredBy": "user_command"},
+    }
+
+
+def _guard_verdict() -> dict[str, Any]:
+    after = {**surface_to_json(NOTHING), "net_access": "ALLOWLIST"}
+    return {
+        "schema_version": 1,
+        "status": "BLOCKED",
+        "risk_band": "RED",
+        "surface_before": surface_to_json(NOTHING),
+        "surface_after": after,
+        "delta": [
+            {
+                "dimension": "NET_ACCESS",
+                "before": "NONE",
+                "after": "ALLOWLIST",
+                "reason": "import httpx",
+                "file": "feed.py",
+                "line": 3,
+            }
+        ],
+        "delta_dimensions": ["NET_ACCESS"],
+        "reasons": [{"tag": "capability_escalation:NET_ACCESS", "detail": "not allowed"}],
+        "required_wish_fields_missing": ["allowed_capabilities.net_access"],
+        "rungs": {rung: {"ok": True, "checks": []} for rung in RUNGS},
+        "witnesses": [f"{address}#{DIGEST}" for address in WITNESSES],
+    }
+
+
+def _approval_requested() -> dict[str, Any]:
+    return {
+        "requestId": sample_id("request"),
+        "kind": "consent",
+        "subject": "tool:build-latex",
+        "question": "may build-latex run?",
+        "preview": {"writes": ["output/main.pdf"]},
+        "digest": DIGEST,
+        "policyHash": None,
+        "sessionId": sample_id("session"),
+        "machineId": MACHINE,
+        "requestedAt": AT,
+        "deadline": LATER,
+    }
+
+
+def _consent_given() -> dict[str, Any]:
+    return {
+        "consentId": sample_id("consent"),
+        "tool": "build-latex",
+        "version": "1.0.0",
+        "digest": DIGEST,
+        "surface": surface_to_json(NOTHING),
+        "arguments": None,
+        "lasts": "session",
+        "sessionId": sample_id("session"),
+        "expiresAt": None,
+        "machineScope": "this machine",
+        "policyHash": DIGEST,
+        "method": "explicit_approval",
+        "givenBy": USER,
+        "givenAt": AT,
+    }
+
+
+def _grant_given() -> dict[str, Any]:
+    return {
+        "grantId": sample_id("grant"),
+        "moduleId": "outline",
+        "moduleVersion": "1.2.0",
+        "capabilityId": "state.write.tx",
+        "scope": "session",
+        "grantVersion": "1.0.0",
+        "sessionId": sample_id("session"),
+        "givenBy": USER,
+        "givenRole": "owner",
+        "givenAt": AT,
+    }
+
+
+def _permit_made() -> dict[str, Any]:
+    return {
+        "permitId": sample_id("permit"),
+        "subject": "tool:build-latex",
+        "digests": {"tool": DIGEST, "program": DIGEST},
+        "arguments": ["main.tex", ""],
+        "surface": surface_to_json(NOTHING),
+        "machineId": MACHINE,
+        "decisionEventId": sample_id("event"),
+        "madeAt": AT,
+        "expiresAt": LATER,
+    }
+
+
+_SAMPLES = {
+    EventType.CAPABILITY_MINTED: lambda: {
+        "tokenId": sample_id("token"),
+        "capability": "FsReadWriteCapability",
+        "scope": {"root": "latex"},
+        "consentId": sample_id("consent"),
+        "grantId": None,
+    },
+    EventType.CAPABILITY_USED: lambda: {
+        "tokenId": sample_id("token"),
+        "capability": "FsReadWriteCapability",
+        "operation": "write",
+        "target": "latex/main.aux",
+    },
+    EventType.FILESYSTEM_RACE_DETECTED: lambda: {
+        "jail": "/jail",
+        "relative": "a/b",
+        "component": "a",
+    },
+    EventType.PLUGIN_REJECTED: lambda: {
+        "plugin": "spelling",
+        "reason": "integrity_mismatch",
+        "expected": DIGEST,
+        "found": "sha256:" + "6" * 64,
+    },
+    EventType.TOOL_AUDIT: _tool_audit,
+    EventType.GUARD_VERDICT: _guard_verdict,
+    EventType.PERMISSION_ESCALATION_DECIDED: lambda: {
+        "id": sample_id("escalation"),
+        "capabilityId": "fetch-feed",
+        "fromSet": "minimal",
+        "toSet": "network-api",
+        "approved": True,
+        "approvedBy": USER,
+        "reason": "PermissionDenied: Requires net access",
+        "detectedOperation": "net",
+        "ephemeral": False,
+    },
+    EventType.WORKFLOW_PATTERN_SAVED: lambda: {
+        "id": sample_id("pattern"),
+        "name": "fetch-feed",
+        "language": "typescript",
+        "code": "export default 1;",
+        "codeHash": DIGEST,
+        "version": 1,
+        "permissionSet": "minimal",
+        "permissionConfidence": 0.95,
+        "permissionSource": "emergent",
+        "detectedPatterns": ["fetch"],
+        "createdAt": AT,
+        "updatedAt": AT,
+    },
+    EventType.TRANSACTION_TRANSITION: lambda: {
+        "timestamp": AT,
+        "txId": "tx-1",
+        "attemptNo": 1,
+        "track": "heavy",
+        "stage": "apply",
+        "prevState": "APPROVED",
+        "nextState": "APPLYING",
+        "actorId": USER,
+        "actorRole": "owner",
+        "requestId": sample_id("request"),
+        "idempotencyKey": "apply-1",
+    },
+    EventType.APPROVAL_REQUESTED: _approval_requested,
+    EventType.APPROVAL_ANSWERED: lambda: {
+        "requestId": sample_id("request"),
+        "decision": "approved",
+        "answeredBy": USER,
+        "answeredRole": "owner",
+        "channel": "terminal",
+        "answeredAt": LATER,
+        "reason": "needed for the release",
+    },
+    EventType.APPROVAL_EXPIRED: lambda: {"requestId": sample_id("request"), "deadline": LATER},
+    EventType.APPROVAL_SUPERSEDED: lambda: {
+        "requestId": sample_id("request"),
+        "why": "the policy changed",
+    },
+    EventType.CONSENT_GIVEN: _consent_given,
+    EventType.CONSENT_REVOKED: lambda: {
+        "consentId": sample_id("consent"),
+        "revokedBy": USER,
+        "revokedAt": LATER,
+    },
+    EventType.GRANT_GIVEN: _grant_given,
+    EventType.GRANT_REVOKED: lambda: {
+        "grantId": sample_id("grant"),
+        "revokedBy": USER,
+        "revokedAt": LATER,
+    },
+    EventType.PERMIT_MADE: _permit_made,
+    EventType.PERMIT_SPENT: lambda: {
+        "permitId": sample_id("permit"),
+        "spentBy": MACHINE,
+        "spentAt": LATER,
+    },
+    EventType.SESSION_STARTED: lambda: {
+        "sessionId": sample_id("session"),
+        "user": USER,
+        "machineId": MACHINE,
+        "kind": "terminal",
+        "leader": {"pid": 4711, "startedAtTicks": 123_456, "bootId": "b" * 32},
+        "startedAt": AT,
+    },
+    EventType.SESSION_ENDED: lambda: {
+        "sessionId": sample_id("session"),
+        "endedAt": LATER,
+        "endedWhy": "process_gone",
+    },
+    EventType.MACHINE_REGISTERED: lambda: {"machineId": MACHINE, "hostName": "host"},
+    EventType.LEDGER_CHECKPOINT: lambda: {
+        "checkpointId": sample_id("checkpoint"),
+        "storeId": "store-1",
+        "rootHash": "a" * 64,
+        "keyId": "ed25519:" + "c" * 16,
+        "heads": [{"writer": MACHINE, "size": 3, "last": DIGEST, "root": "b" * 64}],
+    },
+    EventType.LEDGER_ARCHIVED: lambda: {
+        "archiveId": sample_id("archive"),
+        "digest": DIGEST,
+        "events": 3,
+        "writers": [{"writer": MACHINE, "firstSeq": 1, "lastSeq": 3}],
+        "before": AT,
+        "olderThan": "30d",
+    },
+    EventType.LEDGER_PURGED: lambda: {"what": "expired requests", "count": 2},
+    EventType.LEDGER_REBUILT: lambda: {
+        "tables": ["permission_audit_log", "workflow_pattern"],
+        "events": 12,
+    },
+}
