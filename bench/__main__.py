@@ -4,9 +4,14 @@ import os
 import platform
 import sys
 
-from bench import covers, ledger, startup
+from bench import covers, ledger, ledgersize, startup
 
-BENCHES = {"startup": startup.run, "covers": covers.run, "ledger": ledger.run}
+BENCHES = {
+    "startup": startup.run,
+    "covers": covers.run,
+    "ledger": ledger.run,
+    "ledgersize": ledgersize.run,
+}
 
 
 def main(names: list[str]) -> int:

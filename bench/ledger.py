@@ -1,33 +1,36 @@
 """How fast the ledger is, next to a bare INSERT and COMMIT and to hashing alone.
 
-Appending is measured against the same SQLite file settings (write-ahead log, every commit synced);
-verifying against `hashlib` over the same bytes on one core. The disk decides most of it, so both
-sides of a ratio are measured in turns.
+Appending is measured against a bare insert into a file with write-ahead log and `synchronous=FULL`,
+which is as durable; verifying against `hashlib` over the same bytes on one core. The disk decides
+most of it, so both sides of a ratio are measured in turns.
 """
 
 import hashlib
 import sqlite3
+import subprocess
+import sys
 import tempfile
 import threading
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
+from bench.drafts import WRITER, Drafts
 from bench.report import heading, interleaved, row
-from consentry.base.clock import SystemClock
-from consentry.base.ids import Uuid7Ids
-from consentry.record.envelope import Context, Draft
-from consentry.record.events import EventType
-from consentry.store.history import EventFilter
+from consentry.record.envelope import Draft
 from consentry.store.ledger import Ledger
 from consentry.store.migrations import migrate
 from consentry.store.sqlite import SqliteDatabase
 
 ROUNDS = 400
 THREADS = 16
+PROCESSES = 4
+TURNS = 5
 VERIFIED = 20_000
 SINGLE_TARGET = 0.7
 THREADS_TARGET = 3.0
+PROCESSES_TARGET = 1.5
 VERIFY_TARGET = 0.2
 
 
@@ -36,40 +39,23 @@ def run() -> bool:
     heading("ledger (SQLite, WAL, synchronous=FULL)")
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         bench = _Bench(Path(folder))
-        return all([bench.single(), bench.threads(), bench.verify(), bench.query()])
+        return all([bench.single(), bench.threads(), bench.processes(), bench.verify()])
 
 
 class _Bench:
     def __init__(self, folder: Path) -> None:
-        self.clock = SystemClock()
-        self.ids = Uuid7Ids(self.clock)
-        self.context = Context("local:1000:bench@host", "machine-" + "0" * 32)
+        self.drafts = Drafts()
         self.folder = folder
         self.ledger = self.opened("ledger.db")
-        self.number = 0
 
     def opened(self, name: str) -> Ledger:
         database = SqliteDatabase(self.folder / name)
         migrate(database)
-        return Ledger(database, self.context.machine_id)
-
-    def draft(self) -> Draft:
-        self.number += 1
-        payload: dict[str, str | int] = {
-            "jail": "/jail",
-            "relative": "a/b",
-            "component": "a",
-            "n": self.number,
-        }
-        subject = f"tool:t{self.number % 100}"
-        event_type = EventType.FILESYSTEM_RACE_DETECTED
-        return Draft(
-            self.ids.new("event"), event_type, self.clock.now(), subject, self.context, payload
-        )
+        return Ledger(database, WRITER)
 
     def single(self) -> bool:
         """One append at a time, beside a bare insert of the same bytes."""
-        [event] = self.ledger.append(self.draft())
+        [event] = self.ledger.append(self.drafts.make())
         body = event.body.decode()
         bare = sqlite3.connect(self.folder / "bare.db", isolation_level=None)
         bare.execute("PRAGMA journal_mode=WAL")
@@ -82,7 +68,7 @@ class _Bench:
             bare.execute("COMMIT")
 
         samples = interleaved(
-            ROUNDS, insert=insert, append=lambda: self.ledger.append(self.draft())
+            ROUNDS, insert=insert, append=lambda: self.ledger.append(self.drafts.make())
         )
         row("bare INSERT; COMMIT", samples["insert"])
         row("append, one at a time", samples["append"], samples["insert"])
@@ -91,13 +77,44 @@ class _Bench:
 
     def threads(self) -> bool:
         """Sixteen threads at once, beside one."""
-        one = self._appended_per_second(1, ROUNDS)
-        many = self._appended_per_second(THREADS, ROUNDS)
-        print(f"appends a second: 1 thread {one:,.0f}, {THREADS} threads {many:,.0f}")
-        return _rate(f"{THREADS} threads", many / one, THREADS_TARGET)
+        return _many_beside_one(
+            f"{THREADS} threads",
+            lambda: self._appended_per_second(1, ROUNDS),
+            lambda: self._appended_per_second(THREADS, ROUNDS),
+            THREADS_TARGET,
+        )
+
+    def processes(self) -> bool:
+        """Four processes at once, beside one."""
+        return _many_beside_one(
+            f"{PROCESSES} processes",
+            lambda: self._appended_by_processes(1, ROUNDS),
+            lambda: self._appended_by_processes(PROCESSES, ROUNDS),
+            PROCESSES_TARGET,
+        )
+
+    def _appended_by_processes(self, processes: int, each: int) -> float:
+        argv = [sys.executable, "-m", "bench.appender", str(self.folder / "ledger.db"), str(each)]
+        children = [
+            subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            for _ in range(processes)
+        ]
+        pipes = [(child.stdin, child.stdout) for child in children if child.stdin and child.stdout]
+        for _, said in pipes:
+            said.readline()
+        begun = perf_counter()
+        for told, _ in pipes:
+            told.write(b"go\n")
+            told.flush()
+        for _, said in pipes:
+            said.readline()
+        taken = perf_counter() - begun
+        for child in children:
+            child.communicate()
+        return processes * each / taken
 
     def _appended_per_second(self, threads: int, each: int) -> float:
-        waiting = [[self.draft() for _ in range(each)] for _ in range(threads)]
+        waiting = [[self.drafts.make() for _ in range(each)] for _ in range(threads)]
 
         def append_each(mine: list[Draft]) -> None:
             for draft in mine:
@@ -115,7 +132,7 @@ class _Bench:
         """Following the chain, beside hashing the same bytes."""
         ledger = self.opened("verify.db")
         for _ in range(VERIFIED // 1000):
-            ledger.append(*(self.draft() for _ in range(1000)))
+            ledger.append(*(self.drafts.make() for _ in range(1000)))
         bodies = [event.body for event in ledger.history.events()]
         samples = interleaved(
             15,
@@ -126,26 +143,15 @@ class _Bench:
         row("verify", samples["verifying"], samples["hashing"])
         return _rate("verify", samples["hashing"].p50 / samples["verifying"].p50, VERIFY_TARGET)
 
-    def query(self) -> bool:
-        """The latest events of one subject, as the ledger grows; no target at this size."""
-        for size in (1_000, 20_000):
-            ledger = self.opened(f"query{size}.db")
-            for _ in range(size // 1000):
-                ledger.append(*(self.draft() for _ in range(1000)))
-            ledger.append(*(self._about("tool:rare") for _ in range(10)))
-            sample = interleaved(50, query=partial(_rare_events, ledger))
-            row(f"ten events of one subject among {size:,}", sample["query"])
-        return True
 
-    def _about(self, subject: str) -> Draft:
-        draft = self.draft()
-        return Draft(
-            draft.event_id, draft.type, draft.timestamp, subject, draft.context, draft.payload
-        )
-
-
-def _rare_events(ledger: Ledger) -> int:
-    return sum(1 for _ in ledger.history.events(EventFilter(subject="tool:rare")))
+def _many_beside_one(
+    name: str, one: Callable[[], float], many: Callable[[], float], target: float
+) -> bool:
+    """Both in turns, so that a busy moment of the disk hits both; the median turn counts."""
+    turns = [(one(), many()) for _ in range(TURNS)]
+    alone, together = (median(rates) for rates in zip(*turns, strict=True))
+    print(f"appends a second: alone {alone:,.0f}, {name} {together:,.0f}")
+    return _rate(name, median(many / one for one, many in turns), target)
 
 
 def _rate(name: str, ratio: float, target: float) -> bool:
