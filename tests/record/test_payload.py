@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from consentry.base.errors import BadInput
 from consentry.record.events import EventType
 from consentry.record.fieldrules import ANY_JSON, Field, leaves
 from consentry.record.payload import check_payload
 from tests.record.payloads import sample_payload
+from tests.record.refusals import field_named, part_of, refusal
 
 NEVER_RIGHT = -0.5
 """A number that no kind of field takes but the one that takes every value."""
@@ -32,32 +32,6 @@ PLACES = [
     for place, field in leaves(event_type.shape.fields)
 ]
 """Every field of every type, those of parts included."""
-
-
-def part_of(payload: dict[str, Any], place: str) -> tuple[dict[str, Any], str]:
-    """The object that holds the field, and the field's name; in a list, the first item's."""
-    *outer, name = place.split(".")
-    inner: Any = payload
-    for step in outer:
-        inner = inner[step.removesuffix("[]")]
-        inner = inner[0] if step.endswith("[]") else inner
-    return inner, name
-
-
-def refusal(event_type: EventType, payload: dict[str, Any]) -> BadInput:
-    """Why the payload is refused; that it is, is asserted."""
-    with pytest.raises(BadInput) as caught:
-        check_payload(event_type, payload)
-    assert caught.value.code == "event-field"
-    assert f"an event of type `{event_type}` " in caught.value.message
-    return caught.value
-
-
-def field_named(problem: BadInput) -> str:
-    """The place that a refusal is about."""
-    assert problem.where is not None
-    assert problem.where.field is not None
-    return problem.where.field
 
 
 @pytest.mark.parametrize("event_type", EventType)

@@ -117,12 +117,12 @@ def list_of(kind: Kind, *, least: int = 0) -> Kind:
     return Kind("a list" if least == 0 else f"a list of at least {least}", fits, each=kind)
 
 
-def map_of(kind: Kind) -> Kind:
-    """An object whose names are free and whose values are of that kind."""
+def map_of(kind: Kind, *, least: int = 0) -> Kind:
+    """An object with at least so many fields, whose names are free, each of that kind."""
     fits_kind = kind.fits
 
     def fits(value: object) -> bool:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, Mapping) or len(value) < least:
             return False
         for name, item in value.items():
             try:
@@ -133,7 +133,8 @@ def map_of(kind: Kind) -> Kind:
                 refuse(str(name), f"must have {kind.words} here")
         return True
 
-    return Kind(f"an object whose every value is {kind.words}", fits)
+    size = f" with at least {least}" if least else ""
+    return Kind(f"an object{size}, whose every value is {kind.words}", fits)
 
 
 def one_of(*words: str) -> Kind:

@@ -105,12 +105,13 @@ CONSENT_GIVEN: Final = object_of(
     field("givenAt", INSTANT),
     across=(_bound_as_long_as_it_lasts,),
 )
+CONSENT_USED: Final = object_of(_CONSENT_ID, field("usedAt", INSTANT))
 CONSENT_REVOKED: Final = object_of(_CONSENT_ID, *_REVOKED)
 
 
 def _session_of_its_scope(grant: Mapping[str, Any]) -> None:
-    if grant["scope"] == "session" and grant["sessionId"] is None:
-        refuse("sessionId", "cannot have null here when its scope is `session`")
+    if (grant["scope"] == "session") is (grant["sessionId"] is None):
+        refuse("sessionId", "must have the session here when that is its scope, and null otherwise")
 
 
 GRANT_GIVEN: Final = object_of(
@@ -138,7 +139,7 @@ def _short_life(permit: Mapping[str, Any]) -> None:
 PERMIT_MADE: Final = object_of(
     _PERMIT_ID,
     field("subject", TEXT),
-    field("digests", map_of(DIGEST)),
+    field("digests", map_of(DIGEST, least=1)),
     field("arguments", _ARGUMENTS),
     field("surface", OBJECT),
     field("machineId", MACHINE_ID),
