@@ -10,6 +10,7 @@ from consentry.base.clock import Instant, SystemClock
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import PlainCommand, output_of
+from consentry.cli.eventoptions import event_options
 from consentry.cli.output import Output
 from consentry.cli.table import Page
 from consentry.service.audit import LogRequest, events_of
@@ -68,10 +69,6 @@ def _line(output: Output, event: Mapping[str, object]) -> str:
     return f"{when}  {kind}  {safe_line(str(event['subject']))}  {safe_line(str(event['eventId']))}"
 
 
-def _option(name: str, metavar: str, help_line: str) -> click.Option:
-    return click.Option([f"--{name}"], metavar=metavar, help=help_line)
-
-
 log = PlainCommand(
     "log",
     PAGE,
@@ -84,13 +81,6 @@ log = PlainCommand(
             metavar="N",
             help=f"At most so many of the latest; {DEFAULT_COUNT} unless given.",
         ),
-        _option(
-            "since", "TIME", "From this time on: 2026-01-31T09:30:00Z, or 1day for so long ago."
-        ),
-        _option("until", "TIME", "Up to this time, itself not included."),
-        _option("subject", "SUBJECT", "Only events about this subject."),
-        _option("type", "TYPE", "Only events of this type."),
-        _option("session", "ID", "Only events of this session."),
-        _option("decision", "WORD", "Only events whose payload has this decision."),
+        *event_options(),
     ],
 )
