@@ -386,3 +386,9 @@ class Code(StrEnum):
         "the permit is unknown, spent, too old, made for another machine, or names no decision",
         "start again: a permit is made just before each start and is used once",
     )
+    ARCHIVE = (
+        "archive",
+        ExitStatus.BAD_DOCUMENT,
+        "an archive, or an exported event, was cut or changed, or is not one",
+        "take another copy of the file; nothing of this one was taken over",
+    )

@@ -7,7 +7,7 @@ the same canonical JSON.
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
@@ -23,8 +23,11 @@ _DIGEST_PREFIX = "sha256:"
 _SHA256_DIGITS: Final = 64
 
 
-def parse_document(text: str | bytes, code: Code) -> object:
-    """JSON in UTF-8 as values; a key twice in one object, NaN and unending depth are refused."""
+def parse_document(text: str | bytes, code: Code, *, whole: Callable[[str], float] = int) -> object:
+    """JSON in UTF-8 as values; a key twice in one object, NaN and unending depth are refused.
+
+    `whole` reads a number without fraction and exponent.
+    """
 
     def no_constant(name: str) -> NoReturn:
         raise ValueError(f"{name} is not JSON")
@@ -32,7 +35,10 @@ def parse_document(text: str | bytes, code: Code) -> object:
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
         document: object = json.loads(
-            decoded, object_pairs_hook=_without_repeats, parse_constant=no_constant
+            decoded,
+            object_pairs_hook=_without_repeats,
+            parse_constant=no_constant,
+            parse_int=whole,
         )
     except (ValueError, RecursionError) as problem:
         raise BadInput(code, f"not a JSON document: {problem}") from None
@@ -100,6 +106,12 @@ def check_path(name: str, value: object, code: Code) -> None:
         raise BadInput(code, "this is not a list", where=Where(field=name))
     for index, each in enumerate(value):
         check_hex(f"{name}[{index}]", each, code)
+
+
+def whole_or_double(digits: str) -> float:
+    """A whole number as canonical JSON has it: a double from where whole numbers have gaps."""
+    as_double = float(digits)
+    return int(digits) if abs(as_double) <= MOST_WHOLE else as_double
 
 
 @contextmanager
