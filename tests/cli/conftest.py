@@ -14,6 +14,9 @@ import pytest
 
 import consentry as consentry_package
 from consentry.base.codes import Code
+from tests.store.conftest import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]  # fixtures that tests here ask for by name
 
 PROGRAM = (sys.executable, "-m", "consentry")
 NOBODY = 65534

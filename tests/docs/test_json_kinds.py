@@ -27,7 +27,7 @@ def kinds_in_the_source() -> set[str]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Call(
-                    func=ast.Attribute(attr="document") | ast.Name(id="json_text"),
+                    func=ast.Attribute(attr="document" | "line") | ast.Name(id="json_text"),
                     args=[ast.Constant(value=str(kind)), *_],
                 ):
                     found.add(kind)

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from consentry.service.surroundings import Surroundings
+from tests.store.conftest import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]  # fixtures that tests here ask for by name
 
 MakeAround = Callable[..., Surroundings]
 

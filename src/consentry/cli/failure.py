@@ -161,7 +161,8 @@ def _rows(text: str, start: int) -> str:
     return "\n".join(laid_out(shown, width=page_width(sys.stderr.fileno()) - 1, start=start))
 
 
-def _answer_in_json(failure: Failure) -> int:
+def error_body(failure: Failure) -> dict[str, object]:
+    """The body of the JSON document that tells of it."""
     where = failure.where
     error = {
         "code": str(failure.code),
@@ -177,8 +178,12 @@ def _answer_in_json(failure: Failure) -> int:
         "help": failure.help_line,
         "exit_status": int(failure.code.status),
     }
+    return {"error": error}
+
+
+def _answer_in_json(failure: Failure) -> int:
     try:
-        write_answer(json_text("error", {"error": error}))
+        write_answer(json_text("error", error_body(failure)))
     except ReaderGone:
         return ExitStatus.READER_GONE
     except ConsentryError:

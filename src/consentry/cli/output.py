@@ -1,8 +1,9 @@
 """The one place that writes: text or one JSON document to standard output, messages to the other.
 
 Rules: an answer is written whole, in one go; with `--json` standard output carries exactly one
-JSON document, the answer or the error; JSON is pure ASCII and carries `schema_version` and `kind`;
-a text that the encoding of the stream cannot carry is written in UTF-8.
+JSON document, the answer or the error; a command that goes on answering writes one document on a
+line; JSON is pure ASCII and carries `schema_version` and `kind`; a text that the encoding of the
+stream cannot carry is written in UTF-8.
 Colour needs a terminal and is off for `NO_COLOR` and `TERM=dumb`, unless `--color` decides.
 
 Nothing here escapes hostile text: callers pass it through `base.safetext` first, because only they
@@ -50,6 +51,10 @@ class Output:
         """Writes the answer as one JSON document."""
         write_answer(json_text(kind, body))
 
+    def line(self, kind: str, body: Mapping[str, object]) -> None:
+        """Writes one answer of several as a JSON document on a line of its own."""
+        write_answer(json_line(kind, body))
+
 
 def painted(text: str, style: str) -> str:
     """`text` between the escapes that switch a style on and off."""
@@ -80,11 +85,20 @@ def page_width(descriptor: int = 1) -> int:
 
 def json_text(kind: str, body: Mapping[str, object]) -> str:
     """One JSON document with a final newline, readable by any parser whatever is in `body`."""
+    return _encoded_json(kind, body, indent=2)
+
+
+def json_line(kind: str, body: Mapping[str, object]) -> str:
+    """The same document on one line."""
+    return _encoded_json(kind, body, indent=None)
+
+
+def _encoded_json(kind: str, body: Mapping[str, object], indent: int | None) -> str:
     import json  # noqa: PLC0415 - text answers do not pay for it
 
     document = {"schema_version": SCHEMA_VERSION, "kind": kind, **body}
     plain = _without_surrogates(document)
-    return json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+    return json.dumps(plain, ensure_ascii=True, allow_nan=False, indent=indent) + "\n"
 
 
 def _without_surrogates(value: object) -> object:

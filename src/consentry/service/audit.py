@@ -14,10 +14,9 @@ from consentry.store.history import EventFilter, History
 
 @dataclass(frozen=True, slots=True)
 class LogRequest:
-    """Which events to list."""
+    """Which events are asked for, as the store filters them."""
 
     wanted: EventFilter
-    decision: str | None = None
 
     @classmethod
     def asked_for(
@@ -36,10 +35,11 @@ class LogRequest:
             subject=subject,
             type=type,
             session_id=session,
+            decision=decision,
             since=None if since is None else str(point_in_time(since, clock)),
             until=None if until is None else str(point_in_time(until, clock)),
         )
-        return cls(wanted, decision)
+        return cls(wanted)
 
 
 def point_in_time(text: str, clock: Clock) -> Instant:
@@ -60,11 +60,13 @@ def point_in_time(text: str, clock: Clock) -> Instant:
 
 
 def events_of(history: History, request: LogRequest) -> Iterator[Mapping[str, object]]:
-    """The events that fit, oldest first, each with its hash."""
-    for row in history.events(request.wanted):
-        event = whole_event(row)
-        if request.decision is None or _decision_of(event) == request.decision:
-            yield event
+    """The events that fit, oldest first, each with its hash; one by one."""
+    return map(whole_event, history.events(request.wanted))
+
+
+def latest_of(history: History, request: LogRequest, most: int) -> list[Mapping[str, object]]:
+    """The latest of the events that fit, oldest first, each with its hash."""
+    return [whole_event(row) for row in history.latest(request.wanted, most)]
 
 
 def whole_event(row: ChainRow) -> Mapping[str, object]:
@@ -94,11 +96,6 @@ def require_sound(history: History) -> list[ChainHead]:
             Code.CHAIN_BROKEN, f"event {found.seq}{named} of `{found.writer}` {found.why}"
         )
     return found
-
-
-def _decision_of(event: Mapping[str, object]) -> object:
-    payload = event.get("payload")
-    return payload.get("decision") if isinstance(payload, dict) else None
 
 
 def pretty(event: Mapping[str, object]) -> str:
