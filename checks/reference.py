@@ -12,8 +12,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 # Characters that Markdown reads as markup; an underscore inside a word is only itself.
 _MARKUP = re.compile(r"[\\*<>|~\[\]]|(?<!\w)_|_(?!\w)")
@@ -65,19 +67,59 @@ A command that runs a program passes on the program's own status where none of t
 
 
 def events_page(module: ModuleType) -> str:
-    """Event types of the ledger."""
-    events = table(
-        ("event", "fields", "meaning"),
-        (
-            (code_span(event.value), ", ".join(map(code_span, event.fields)), prose(event.meaning))
-            for event in module.EventType
-        ),
+    """Event types of the ledger, group by group, and what their fields hold."""
+    groups = "\n\n".join(
+        f"## {group.capitalize()}\n\n{_events_of(list(events))}"
+        for group, events in groupby(module.EventType, key=lambda event: event.group)
     )
     return f"""# Events
 
-Every event in the ledger has one of these types, and the fields named here in its payload.
+Every event in the ledger has one of these types, and the fields named here in its payload. A field
+with a question mark may be null; its key is there all the same. A payload may have more fields than
+its type must have; one that lacks a field, or has the wrong thing in it, is not recorded
+(`event-field`). What every event has beside its payload, such as its id and its time, is the same
+for all types and is not repeated.
 
-{events}"""
+{groups}"""
+
+
+def _events_of(events: list[Any]) -> str:
+    """One group: its events with their fields, then what each field holds, parts included."""
+    overview = table(
+        ("event", "fields", "meaning"),
+        (
+            (
+                code_span(event.value),
+                ", ".join(
+                    _marked(place, field) for place, field in event.places() if field.name == place
+                ),
+                prose(event.meaning),
+            )
+            for event in events
+        ),
+    )
+    holders: dict[str, dict[str, list[str]]] = {}
+    for event in events:
+        for place, field in event.places():
+            words = f"{field.kind.words}, or null" if field.nullable else field.kind.words
+            holders.setdefault(place, {}).setdefault(words, []).append(event.value)
+    fields = table(
+        ("field", "holds", "in"),
+        (
+            (
+                code_span(place),
+                prose(words),
+                "all" if len(names) == len(events) else ", ".join(map(code_span, names)),
+            )
+            for place, kinds in holders.items()
+            for words, names in kinds.items()
+        ),
+    )
+    return f"{overview}\n\n{fields}"
+
+
+def _marked(place: str, field: Any) -> str:
+    return code_span(place) + ("?" if field.nullable else "")
 
 
 def settings_page(module: ModuleType) -> str:

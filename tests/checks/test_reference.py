@@ -47,11 +47,56 @@ def test_without_write_it_only_says_what_differs(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def event(name, group, places, meaning="something happened"):
+    """An event type as the table has it; a place that ends with a question mark may be null."""
+    held = [
+        (
+            place.rstrip("?"),
+            SimpleNamespace(
+                name=place.rstrip("?").rpartition(".")[2],
+                nullable=place.endswith("?"),
+                kind=SimpleNamespace(words=words),
+            ),
+        )
+        for place, words in places.items()
+    ]
+    return SimpleNamespace(value=name, group=group, meaning=meaning, places=lambda: iter(held))
+
+
 def test_an_event_has_its_fields_and_meaning():
-    """One row for each event type."""
-    event = SimpleNamespace(value="run.started", fields=("runId", "digest"), meaning="a run began")
-    page = events_page(module(EventType=[event]))
-    assert "| `run.started` | `runId`, `digest` | a run began |" in page
+    """One row for each event type; a mark where a field may be null."""
+    started = event(
+        "run.started", "runs", {"runId": "a text", "digest?": "a digest"}, "a *run* began"
+    )
+    page = events_page(module(EventType=[started]))
+    assert r"| `run.started` | `runId`, `digest`? | a \*run\* began |" in page
+    assert "| `runId` | a text | all |" in page
+    assert "| `digest` | a digest, or null | all |" in page
+
+
+def test_the_parts_of_a_field_stand_below_it():
+    """In the list of fields by their place; among the fields of the event only the whole."""
+    ended = event("run.ended", "runs", {"user": "an object", "user.id": "a text"})
+    page = events_page(module(EventType=[ended]))
+    assert "| `run.ended` | `user` | something happened |" in page
+    assert "| `user` | an object | all |\n| `user.id` | a text | all |" in page
+
+
+def test_each_group_of_events_has_its_section():
+    """In the order of the table; what a field holds is said once, with the events it holds for."""
+    page = events_page(
+        module(
+            EventType=[
+                event("run.started", "runs", {"runId": "a text", "why": "`a`"}),
+                event("run.ended", "runs", {"runId": "a text", "why": "`b`"}),
+                event("plan.made", "plans", {"planId": "a text"}),
+            ]
+        )
+    )
+    runs, plans = page.index("## Runs\n"), page.index("## Plans\n")
+    assert runs < page.index("`run.ended`") < plans < page.index("`plan.made`")
+    assert "| `runId` | a text | all |" in page
+    assert "| `why` | `a` | `run.started` |\n| `why` | `b` | `run.ended` |" in page
 
 
 def test_a_setting_has_its_kind_default_and_meaning():

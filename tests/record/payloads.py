@@ -267,6 +267,7 @@ _SAMPLES = {
         "why": "the policy changed",
     },
     EventType.CONSENT_GIVEN: _consent_given,
+    EventType.CONSENT_USED: lambda: {"consentId": sample_id("consent"), "usedAt": LATER},
     EventType.CONSENT_REVOKED: lambda: {
         "consentId": sample_id("consent"),
         "revokedBy": USER,

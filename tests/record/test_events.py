@@ -130,6 +130,7 @@ def test_every_life_begins_and_ends_by_an_event() -> None:
         "approval.expired",
         "approval.superseded",
         "consent.given",
+        "consent.used",
         "consent.revoked",
         "grant.given",
         "grant.revoked",

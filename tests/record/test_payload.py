@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from consentry.record.events import EventType
-from consentry.record.fieldrules import ANY_JSON, Field, leaves
+from consentry.record.fieldrules import ANY_JSON, Field
 from consentry.record.payload import check_payload
 from tests.record.payloads import sample_payload
 from tests.record.refusals import field_named, part_of, refusal
@@ -29,7 +29,7 @@ NOT_NULL_BESIDE_THE_REST = {
 PLACES = [
     pytest.param(event_type, place, field, id=f"{event_type}-{place}")
     for event_type in EventType
-    for place, field in leaves(event_type.shape.fields)
+    for place, field in event_type.places()
 ]
 """Every field of every type, those of parts included."""
 

@@ -6,12 +6,13 @@ CONSENT §audit, GUARD §5, ESCALATION AC7, CONTRACTS §3) where they have them.
 repeated here. `docs/reference/events.md` is generated from this table.
 """
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Self
 
 from consentry.record import eventfields, lifecyclefields
 from consentry.record.auditfields import TOOL_AUDIT
-from consentry.record.fieldrules import Kind
+from consentry.record.fieldrules import Field, Kind, leaves
 from consentry.record.verdictfields import GUARD_VERDICT
 
 
@@ -50,6 +51,10 @@ class EventType(StrEnum):
         member.shape = shape
         member.fields = tuple(field.name for field in shape.fields)
         return member
+
+    def places(self) -> Iterator[tuple[str, Field]]:
+        """Every field with its place, those of its parts included: `user.id`, `heads[].size`."""
+        return leaves(self.shape.fields)
 
     ESCALATION_REQUESTED = (
         "capability.escalation.requested",
@@ -170,6 +175,12 @@ class EventType(StrEnum):
         EventGroup.CONSENTS,
         lifecyclefields.CONSENT_GIVEN,
         "a person said yes to a tool at a digest and a surface",
+    )
+    CONSENT_USED = (
+        "consent.used",
+        EventGroup.CONSENTS,
+        lifecyclefields.CONSENT_USED,
+        "a yes for one run was used up",
     )
     CONSENT_REVOKED = (
         "consent.revoked",
