@@ -48,13 +48,14 @@ class ArchiveHeader:
 
 @dataclass(frozen=True, slots=True)
 class ArchivedRange:
-    """One writer's stretch of events: where it begins, what came before, and where it ends."""
+    """One writer's events: where they begin, what came before, where they end, and how many."""
 
     writer: str
     first_seq: int
     last_seq: int
     first_prev: Digest
     last_hash: Digest
+    events: int
 
     def __post_init__(self) -> None:
         check_text("writer", self.writer, Code.ARCHIVE)
@@ -62,6 +63,7 @@ class ArchivedRange:
         check_whole("last_seq", self.last_seq, Code.ARCHIVE, least=self.first_seq)
         check_digest("first_prev", self.first_prev, Code.ARCHIVE)
         check_digest("last_hash", self.last_hash, Code.ARCHIVE)
+        check_whole("events", self.events, Code.ARCHIVE, least=1)
 
 
 @dataclass(frozen=True, slots=True)

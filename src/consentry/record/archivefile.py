@@ -4,12 +4,13 @@
      "schema_version": 1, "store_id": "…"}
     one line for each event (`record.eventline`), ordered by writer, then by `seq`
     {"events": 2, "kind": "consentry-archive-end", "schema_version": 1, "sha256": "sha256:…",
-     "writers": [{"first_prev": "sha256:…", "first_seq": 1, "last_hash": "sha256:…",
+     "writers": [{"events": 2, "first_prev": "sha256:…", "first_seq": 1, "last_hash": "sha256:…",
                   "last_seq": 2, "writer": "…"}]}
 
 Every line is canonical JSON and ends with a line feed. `sha256` is the digest of all bytes before
-the last line. Each writer's events are a stretch of its chain without a gap, so that the stretch
-can be put back between what comes before `first_prev` and behind `last_hash`.
+the last line. Each writer's events are of one chain and in its order, so that they can be put back
+between what comes before `first_prev` and behind `last_hash`; where an event stayed in the ledger
+there is a gap between them.
 
 Reading and writing take one event at a time. What a reader refuses: a file that was cut, and any
 byte, line or order that is not as it was written; the line is named. What it cannot see: a file
@@ -65,15 +66,17 @@ class _Stretches:
         prev, last = Digest(str(event.get("prev"))), self._open
         if last is not None and row.writer == last.writer:
             why = _why_not_behind(last, row, prev)
-            first_seq, first_prev = last.first_seq, last.first_prev
+            first_seq, first_prev, events = last.first_seq, last.first_prev, last.events + 1
         else:
             why = _why_not_after(last, row)
-            first_seq, first_prev = row.seq, prev
+            first_seq, first_prev, events = row.seq, prev, 1
             self._done = list(self.ranges())
         if why is not None:
             return why
         try:
-            self._open = ArchivedRange(row.writer, first_seq, row.seq, first_prev, Digest(row.hash))
+            self._open = ArchivedRange(
+                row.writer, first_seq, row.seq, first_prev, Digest(row.hash), events
+            )
         except BadInput as problem:
             return f"cannot be archived: {problem}"
         self.events += 1
@@ -83,7 +86,7 @@ class _Stretches:
 def _why_not_behind(last: ArchivedRange, row: ChainRow, prev: Digest) -> str | None:
     if row.seq <= last.last_seq:
         return f"stands behind event {last.last_seq}: repeated or moved"
-    if row.seq != last.last_seq + 1 or prev != last.last_hash:
+    if row.seq == last.last_seq + 1 and prev != last.last_hash:
         return f"does not follow event {last.last_seq}"
     return None
 
@@ -97,7 +100,7 @@ def _why_not_after(last: ArchivedRange | None, row: ChainRow) -> str | None:
 def write_archive(
     header: ArchiveHeader, rows: Iterable[ChainRow], write: Callable[[bytes], object]
 ) -> ArchiveFooter:
-    """Writes an archive piece by piece; the rows come by writer, then by `seq`, without a gap.
+    """Writes an archive piece by piece; the rows come by writer, then by `seq`.
 
     An event that is not as it was recorded is refused, and what was written by then is no archive.
     """
