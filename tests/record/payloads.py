@@ -310,7 +310,9 @@ _SAMPLES = {
         "archiveId": sample_id("archive"),
         "digest": DIGEST,
         "events": 3,
-        "writers": [{"writer": MACHINE, "firstSeq": 1, "lastSeq": 3}],
+        "writers": [
+            {"writer": MACHINE, "events": 3, "firstSeq": 1, "lastSeq": 3, "root": "d" * 64}
+        ],
         "before": AT,
         "olderThan": "30d",
     },

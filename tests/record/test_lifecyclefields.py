@@ -106,11 +106,13 @@ def test_a_session_may_have_no_leader_but_no_half_of_one() -> None:
 
 
 def test_an_archive_holds_each_chain_from_a_first_to_a_last_event() -> None:
-    """Which may be one and the same."""
+    """Which may be one and the same, and between which there is room for all of them."""
     archived = EventType.LEDGER_ARCHIVED
-    accepted(archived, writers=[{"writer": MACHINE, "firstSeq": 4, "lastSeq": 4, "hash": DIGEST}])
-    backwards = [{"writer": MACHINE, "firstSeq": 4, "lastSeq": 3}]
-    assert refused_at(archived, writers=backwards) == "payload.writers[0].lastSeq"
+    one = {"writer": MACHINE, "events": 1, "firstSeq": 4, "lastSeq": 4, "root": "d" * 64}
+    accepted(archived, writers=[{**one, "hash": DIGEST}])
+    assert refused_at(archived, writers=[{**one, "lastSeq": 3}]) == "payload.writers[0].lastSeq"
+    assert refused_at(archived, writers=[{**one, "events": 2}]) == "payload.writers[0].events"
+    assert refused_at(archived, writers=[{**one, "root": "d"}]) == "payload.writers[0].root"
 
 
 def test_a_rebuild_names_its_tables() -> None:

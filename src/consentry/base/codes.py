@@ -392,3 +392,15 @@ class Code(StrEnum):
         "an archive, or an exported event, was cut or changed, or is not one",
         "take another copy of the file; nothing of this one was taken over",
     )
+    ARCHIVE_UNKNOWN = (
+        "archive-unknown",
+        ExitStatus.USAGE,
+        "the ledger has no record of this archive, so nothing was taken out for it",
+        "an archive that `consentry audit retain` did not finish may be deleted",
+    )
+    RETAIN_RACED = (
+        "retain-raced",
+        ExitStatus.LEDGER,
+        "old events came or went while they were being archived, so none was taken out",
+        "run the command again; another one archived at the same time",
+    )

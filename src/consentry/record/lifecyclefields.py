@@ -176,6 +176,8 @@ MACHINE_REGISTERED: Final = object_of(field("machineId", MACHINE_ID), field("hos
 def _from_first_to_last(part: Mapping[str, Any]) -> None:
     if part["lastSeq"] < part["firstSeq"]:
         refuse("lastSeq", "cannot end before it begins")
+    if part["events"] > part["lastSeq"] - part["firstSeq"] + 1:
+        refuse("events", "cannot have more events than places")
 
 
 LEDGER_CHECKPOINT: Final = object_of(
@@ -194,8 +196,10 @@ LEDGER_ARCHIVED: Final = object_of(
         list_of(
             object_of(
                 field("writer", TEXT),
+                field("events", whole_from(1)),
                 field("firstSeq", whole_from(1)),
                 field("lastSeq", whole_from(1)),
+                field("root", HEX64),
                 across=(_from_first_to_last,),
             )
         ),
