@@ -1,0 +1,169 @@
+"""Consents in the store: given, used once or revoked.
+
+A consent that comes from an approval request is given only while that request stands approved by
+the same person, and once for each tool, so that of processes that carry out one approval one wins.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from consentry.base.clock import Clock
+from consentry.base.codes import Code
+from consentry.base.errors import Refused, UsageProblem
+from consentry.base.ids import IdSource
+from consentry.decide.consent import FIELDS, PREFIX, Consent, ConsentTerms
+from consentry.decide.identity import Identity
+from consentry.decide.lasting import Lasts
+from consentry.record.envelope import Context
+from consentry.record.events import EventType
+from consentry.store.database import Transaction, Value
+from consentry.store.journal import About, Journal, picked
+from consentry.store.ledger import Ledger
+from consentry.store.rows import Overtaken, Table, exists
+
+_TABLE = Table("consent", FIELDS, frozenset({"surface", "arguments"}), Consent.from_json)
+_OPEN = "revoked_at IS NULL AND used_at IS NULL"
+_SESSION_GOES_ON = (
+    "(lasts <> 'session' OR EXISTS (SELECT 1 FROM session "
+    "WHERE session.session_id = consent.session_id AND session.ended_at IS NULL))"
+)
+
+
+class StoredConsents:
+    """The consents of one store."""
+
+    def __init__(self, ledger: Ledger, ids: IdSource, clock: Clock, context: Context) -> None:
+        self._journal = Journal(ledger, ids, clock, context)
+
+    def give(self, terms: ConsentTerms) -> Consent:
+        """Records the yes; a request gives one consent for each of its tools, once."""
+        journal, now = self._journal, self._journal.clock.now()
+        consent = Consent(journal.ids.new(PREFIX), terms, now)
+
+        def change(transaction: Transaction) -> None:
+            _require_approved(transaction, terms)
+            _require_session(transaction, terms)
+            try:
+                _TABLE.insert(transaction, consent)
+            except Overtaken:
+                message = f"`{terms.request_id}` gave its consent to `{terms.tool}` before"
+                raise Refused(Code.CONSENT_CLOSED, message) from None
+
+        event = EventType.CONSENT_GIVEN
+        draft = journal.draft(event, _about(consent, terms.given_by), consent.to_json(), now)
+        journal.record(draft, change=change)
+        return consent
+
+    def use(self, consent_id: str) -> Consent:
+        """Uses up a consent for once; refused to all but the first. Another stays as it is."""
+        consent = self._required(consent_id)
+        if consent.terms.lasts is not Lasts.ONCE or not _is_open(consent):
+            return _require_open(consent)
+        journal, now = self._journal, self._journal.clock.now()
+        used = consent.used(now)
+        payload = picked(used.to_json(), "consentId", "usedAt")
+        draft = journal.draft(EventType.CONSENT_USED, _about(used), payload, now)
+        try:
+            journal.record(
+                draft,
+                change=lambda transaction: _TABLE.update(transaction, used, ("usedAt",), _OPEN),
+            )
+        except Overtaken:
+            return _require_open(self._required(consent_id))
+        return used
+
+    def revoke(self, consent_id: str, by: Identity) -> Consent:
+        """Takes it back; one that was revoked before stays as it was."""
+        consent = self._required(consent_id)
+        if consent.revoked_at is not None:
+            return consent
+        journal, now = self._journal, self._journal.clock.now()
+        revoked = consent.revoked(by, now)
+        names = ("revokedBy", "revokedAt")
+        payload = picked(revoked.to_json(), "consentId", *names)
+        draft = journal.draft(EventType.CONSENT_REVOKED, _about(revoked, by), payload, now)
+        with suppress(Overtaken):
+            journal.record(
+                draft,
+                change=lambda transaction: _TABLE.update(
+                    transaction, revoked, names, "revoked_at IS NULL"
+                ),
+            )
+        return self._required(consent_id)
+
+    def find(self, consent_id: str) -> Consent | None:
+        """The consent with this id."""
+        return _TABLE.find(self._journal.database, consent_id)
+
+    def open(self, tool: str) -> Sequence[Consent]:
+        """The tool's consents, newest first, without those used, revoked or of an ended session."""
+        return _TABLE.select(
+            self._journal.database,
+            f"tool = ? AND {_OPEN} AND {_SESSION_GOES_ON}",
+            (tool,),
+            "ORDER BY given_at DESC, consent_id DESC",
+        )
+
+    def history(
+        self, *, session_id: str | None = None, tool: str | None = None
+    ) -> Sequence[Consent]:
+        """All that were ever given, oldest first, of that session and tool where named."""
+        wanted = {"session_id = ?": session_id, "tool = ?": tool}
+        named = {clause: value for clause, value in wanted.items() if value is not None}
+        values: list[Value] = list(named.values())
+        return _TABLE.select(
+            self._journal.database,
+            " AND ".join(named) or "1 = 1",
+            values,
+            "ORDER BY given_at, consent_id",
+        )
+
+    def _required(self, consent_id: str) -> Consent:
+        consent = self.find(consent_id)
+        if consent is None:
+            raise UsageProblem(Code.ID_UNKNOWN, f"no consent has the id `{consent_id}`")
+        return consent
+
+
+def _is_open(consent: Consent) -> bool:
+    return consent.revoked_at is None and consent.used_at is None
+
+
+def _require_open(consent: Consent) -> Consent:
+    if consent.revoked_at is not None:
+        message = f"`{consent.consent_id}` was revoked by `{consent.revoked_by}`"
+        raise Refused(Code.CONSENT_CLOSED, f"{message} at {consent.revoked_at}")
+    if consent.used_at is not None:
+        message = f"`{consent.consent_id}` was for one run and was used at {consent.used_at}"
+        raise Refused(Code.CONSENT_CLOSED, message)
+    return consent
+
+
+def _require_approved(transaction: Transaction, terms: ConsentTerms) -> None:
+    if terms.request_id is None:
+        return
+    query = (
+        "SELECT 1 FROM approval_request "
+        "WHERE request_id = ? AND status = 'approved' AND answered_by = ?"
+    )
+    if not exists(transaction, query, (terms.request_id, terms.given_by)):
+        message = f"`{terms.request_id}` does not stand approved by `{terms.given_by}`"
+        raise Refused(Code.CONSENT_CLOSED, message)
+
+
+def _require_session(transaction: Transaction, terms: ConsentTerms) -> None:
+    if terms.lasts is not Lasts.SESSION:
+        return
+    query = "SELECT 1 FROM session WHERE session_id = ? AND ended_at IS NULL"
+    if not exists(transaction, query, (terms.session_id,)):
+        raise Refused(Code.CONSENT_CLOSED, f"`{terms.session_id}` is not a session that goes on")
+
+
+def _about(consent: Consent, actor: str | None = None) -> About:
+    terms = consent.terms
+    return About(
+        f"tool:{terms.tool}",
+        actor=actor,
+        session_id=terms.session_id,
+        policy_hash=terms.policy_hash,
+    )

@@ -1,0 +1,89 @@
+"""Permits in the store: recorded when they are made, spent once.
+
+A permit is recorded only together with, or after, the event that decided it. Spending one is a
+compare-and-set that holds all its rules again: not spent, this machine, not too old.
+"""
+
+from consentry.base.clock import Clock
+from consentry.base.ids import IdSource
+from consentry.base.units import Duration
+from consentry.decide.permit import (
+    FIELDS,
+    LONGEST_LIFE,
+    PREFIX,
+    Permit,
+    PermitOrder,
+    make_permit,
+    undecided,
+    unknown_permit,
+)
+from consentry.record.envelope import Context, Draft
+from consentry.record.events import EventType
+from consentry.store.database import Transaction
+from consentry.store.journal import About, Journal, picked
+from consentry.store.ledger import Ledger
+from consentry.store.rows import Overtaken, Table, exists
+
+_TABLE = Table("permit", FIELDS, frozenset({"digests", "arguments", "surface"}), Permit.from_json)
+# The decision behind a consent for good may be old enough to have been archived.
+_IS_RECORDED = (
+    "SELECT 1 FROM ledger_event WHERE event_id = ? "
+    "UNION ALL SELECT 1 FROM archived_event WHERE event_id = ?"
+)
+
+
+class StoredPermits:
+    """The permits of one store, as one machine makes and spends them."""
+
+    def __init__(self, ledger: Ledger, ids: IdSource, clock: Clock, context: Context) -> None:
+        self._journal = Journal(ledger, ids, clock, context)
+
+    def make(self, order: PermitOrder, *decisions: Draft, life: Duration = LONGEST_LIFE) -> Permit:
+        """A permit for this machine, recorded together with the decisions passed along.
+
+        The event that the order names as its decision is one of those, or is in the ledger already.
+        """
+        journal, now = self._journal, self._journal.clock.now()
+        permit = make_permit(order, journal.ids.new(PREFIX), journal.machine_id, now, life)
+        decision = order.decision_event_id
+        comes_along = any(draft.event_id == decision for draft in decisions)
+
+        def change(transaction: Transaction) -> None:
+            if not comes_along and not exists(transaction, _IS_RECORDED, (decision, decision)):
+                raise undecided(order)
+            _TABLE.insert(transaction, permit)
+
+        about = About(order.subject)
+        draft = journal.draft(EventType.PERMIT_MADE, about, permit.to_json(), now)
+        journal.record(*decisions, draft, change=change)
+        return permit
+
+    def spend(self, permit_id: str, by: str) -> Permit:
+        """Spends it on this machine; refused to all but the first."""
+        permit = self._required(permit_id)
+        journal, now = self._journal, self._journal.clock.now()
+        spent = permit.spent(by, journal.machine_id, now)
+        names = ("spentAt", "spentBy")
+        payload = picked(spent.to_json(), "permitId", *names)
+        about = About(spent.order.subject)
+        draft = journal.draft(EventType.PERMIT_SPENT, about, payload, now)
+        try:
+            journal.record(
+                draft,
+                change=lambda transaction: _TABLE.update(
+                    transaction, spent, names, "spent_at IS NULL"
+                ),
+            )
+        except Overtaken:
+            return self._required(permit_id).spent(by, journal.machine_id, now)
+        return spent
+
+    def find(self, permit_id: str) -> Permit | None:
+        """The permit with this id."""
+        return _TABLE.find(self._journal.database, permit_id)
+
+    def _required(self, permit_id: str) -> Permit:
+        permit = self.find(permit_id)
+        if permit is None:
+            raise unknown_permit(permit_id)
+        return permit

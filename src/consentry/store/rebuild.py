@@ -1,0 +1,108 @@
+"""Fills the tables that follow from events anew, from the events.
+
+One transaction clears them and puts every event's row back, so that a reader sees the old tables or
+the new ones. On the same history the rows are the same as before; a table that somebody changed
+behind the ledger's back is what the events say again. Whether the events themselves are sound is
+`audit verify`'s question, not this one's.
+
+Events that were archived are not in the ledger any more; their archives are passed in, all of them,
+or nothing is touched: a table filled from half a history would be one more story.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from consentry.base.clock import Instant
+from consentry.base.codes import Code
+from consentry.base.errors import BadInput, LedgerProblem, UsageProblem
+from consentry.record.chain import ChainRow
+from consentry.record.envelope import hash_of
+from consentry.store.database import Database, Dialect, Transaction
+from consentry.store.projections import PROJECTIONS
+from consentry.store.rows import exists
+
+_TABLES = tuple(sorted({projection.table for projection in PROJECTIONS.values()}))
+_LEDGER_ORDER = {
+    # The order in which they were recorded; machines that share a store have none but their clocks.
+    Dialect.SQLITE: "ORDER BY id",
+    Dialect.POSTGRESQL: "ORDER BY at, writer, seq",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """How many rows each table has now, and from how many events."""
+
+    rows: Mapping[str, int]
+    events: int
+
+
+def rebuild(database: Database, archived: Iterable[ChainRow] = ()) -> Rebuilt:
+    """Makes the tables what the events say; `archived` is every event that was archived."""
+    with database.writing() as transaction:
+        if transaction.dialect is Dialect.POSTGRESQL:
+            # Other machines that fill the tables wait; those who only read them do not.
+            transaction.run(f"LOCK TABLE {', '.join(_TABLES)} IN EXCLUSIVE MODE")
+        for table in _TABLES:
+            transaction.run(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
+        replayed = sum(_replay(transaction, row) for row in _checked(transaction, archived))
+        replayed += sum(_replay(transaction, row) for row in _recorded(transaction))
+        counts = {table: _count(transaction, table) for table in _TABLES}
+    return Rebuilt(counts, replayed)
+
+
+def _recorded(transaction: Transaction) -> list[ChainRow]:
+    """The events that fill a table; few, and read before the first is put back."""
+    marks = ", ".join("?" for _ in PROJECTIONS)
+    order = _LEDGER_ORDER[transaction.dialect]
+    query = (
+        "SELECT writer, seq, hash, body FROM ledger_event "  # noqa: S608 - no value in it
+        f"WHERE type IN ({marks}) {order}"
+    )
+    return [
+        ChainRow(str(writer), int(seq or 0), str(hashed), str(body).encode())
+        for writer, seq, hashed, body in transaction.rows(query, tuple(PROJECTIONS))
+    ]
+
+
+def _checked(transaction: Transaction, archived: Iterable[ChainRow]) -> Iterator[ChainRow]:
+    """The archived events, each one that the ledger says was archived, and all of them."""
+    query = "SELECT 1 FROM archived_event WHERE writer = ? AND seq = ? AND hash = ?"
+    given = 0
+    for row in archived:
+        if hash_of(row.body) != row.hash or not exists(
+            transaction, query, (row.writer, row.seq, row.hash)
+        ):
+            message = f"event {row.seq} of `{row.writer}` is not one that was archived here"
+            raise BadInput(Code.ARCHIVE, message)
+        given += 1
+        yield row
+    missing = _count(transaction, "archived_event") - given
+    if missing:
+        raise UsageProblem(
+            Code.ARCHIVE,
+            f"{missing} archived events are not among those given",
+            help_line="name every archive that was made of this ledger",
+        )
+
+
+def _replay(transaction: Transaction, row: ChainRow) -> bool:
+    try:
+        event: dict[str, Any] = json.loads(row.body)
+        projection = PROJECTIONS.get(event["type"])
+        if projection is None:
+            return False
+        values = projection.row(Instant.parse(event["timestampUtc"]), event["payload"])
+    except (ValueError, KeyError, TypeError, BadInput) as problem:
+        raise LedgerProblem(
+            Code.CHAIN_BROKEN, f"event {row.seq} of `{row.writer}` cannot be read any more"
+        ) from problem
+    transaction.run(projection.statement, values)
+    return True
+
+
+def _count(transaction: Transaction, table: str) -> int:
+    query = f"SELECT count(*) FROM {table}"  # noqa: S608 - a name of ours
+    return int(next(iter(transaction.rows(query)))[0] or 0)
