@@ -3,7 +3,7 @@
 import re
 
 from consentry.base.codes import Code, ExitStatus
-from consentry.base.errors import BadInput, ConsentryError, Where
+from consentry.base.errors import BadDocument, BadInput, ConsentryError, Problem, Where
 
 
 def test_every_code_is_a_stable_word_with_meaning_and_remedy() -> None:
@@ -54,3 +54,23 @@ def test_help_comes_from_the_table_unless_given() -> None:
     assert BadInput(Code.UNIT_SIZE, "x").help_line == Code.UNIT_SIZE.remedy
     assert BadInput(Code.UNIT_SIZE, "x", help_line="this").help_line == "this"
     assert BadInput(Code.UNIT_SIZE, "x").exit_status is ExitStatus.BAD_DOCUMENT
+
+
+def test_a_bad_document_lists_every_problem() -> None:
+    """`file:line:column: field.path: what is wrong; what to do`, one to a line."""
+    first = Problem(Where("a.yaml", 3, 7, "x.y"), "`1` is no name", "use letters")
+    second = Problem(Where("a.yaml"), "it has no end", "add one")
+    error = BadDocument([first, second])
+    assert str(error) == (
+        "a.yaml: 2 things are wrong\n"
+        "a.yaml:3:7: x.y: `1` is no name; use letters\n"
+        "a.yaml: it has no end; add one"
+    )
+    assert error.exit_status is ExitStatus.BAD_DOCUMENT
+    single = BadDocument([first])
+    assert str(single) == str(first)
+    assert (single.message, single.where, single.help_line) == (
+        first.message,
+        first.where,
+        first.help_line,
+    )

@@ -404,3 +404,9 @@ class Code(StrEnum):
         "old events came or went while they were being archived, so none was taken out",
         "run the command again; another one archived at the same time",
     )
+    DOCUMENT_INVALID = (
+        "document-invalid",
+        ExitStatus.BAD_DOCUMENT,
+        "a document cannot be read, or breaks the rules of its format",
+        "correct each place that is listed; the reference has a page for every kind of document",
+    )

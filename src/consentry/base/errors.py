@@ -2,6 +2,7 @@
 
     ConsentryError
     ├── BadInput          a document, pattern, size or id that cannot be read
+    │   └── BadDocument       all that is wrong with one document, place by place
     ├── Refused           understood, and the answer is no
     │   ├── PathEscape        a path leaves its jail
     │   ├── FilesystemRace    a path changed between check and use
@@ -13,6 +14,7 @@ Messages are lower case, without a final period, with the caller's input in back
 is hostile: it is kept as it came and escaped by `base.safetext` when it is shown, never here.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from consentry.base.codes import Code, ExitStatus
@@ -42,6 +44,26 @@ class Where:
         inner = self.field
         joined = field if inner is None else field + (inner if inner[:1] == "[" else f".{inner}")
         return Where(self.file, self.line, self.column, joined)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a document: where, what, and what to do about it."""
+
+    where: Where
+    message: str
+    help_line: str
+    code: Code = Code.DOCUMENT_INVALID
+
+    @property
+    def said(self) -> str:
+        """`file:line:column: field.path: what is wrong`, as far as the place is known."""
+        place = str(Where(self.where.file, self.where.line, self.where.column))
+        parts = (place, self.where.field or "", self.message)
+        return ": ".join(part for part in parts if part)
+
+    def __str__(self) -> str:
+        return f"{self.said}; {self.help_line}"
 
 
 class ConsentryError(Exception):
@@ -78,6 +100,38 @@ class ConsentryError(Exception):
 
 class BadInput(ConsentryError):
     """A document, pattern, size or id that cannot be read."""
+
+
+class BadDocument(BadInput):
+    """A document that breaks the rules of its format, with everything that is wrong with it.
+
+    `problems` is never empty; `unlisted` says how many more there were than are listed.
+    """
+
+    def __init__(self, problems: Sequence[Problem], *, unlisted: int = 0) -> None:
+        first = problems[0]
+        self.problems = tuple(problems)
+        self.unlisted = unlisted
+        count = len(problems) + unlisted
+        if count == 1:
+            super().__init__(
+                Code.DOCUMENT_INVALID,
+                first.message,
+                where=first.where,
+                help_line=first.help_line,
+            )
+            return
+        listed = f", the first {len(problems)} are listed" if unlisted else ""
+        super().__init__(
+            Code.DOCUMENT_INVALID,
+            f"{count} things are wrong{listed}",
+            where=Where(first.where.file),
+        )
+
+    def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return str(self.problems[0])
+        return "\n".join((super().__str__(), *map(str, self.problems)))
 
 
 class Refused(ConsentryError):

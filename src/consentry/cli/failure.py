@@ -3,6 +3,13 @@
     consentry: error[code]: what is wrong
     help: what to do about it
 
+A document with several things wrong has one line for each between the two, two columns in:
+
+    consentry: error[document-invalid]: FILE: 2 things are wrong
+      FILE:LINE:COLUMN: FIELD: what is wrong; what to do about it
+      FILE:LINE:COLUMN: FIELD: what is wrong; what to do about it
+    help: where to look
+
 On a terminal a message that is wider goes on in rows that open with `|`, see `cli.layout`.
 The message goes to standard error; with `--json` anywhere before `--` the error is the JSON
 document on standard output instead, so that a script reads one stream. Everything untrusted in a
@@ -19,7 +26,7 @@ from dataclasses import dataclass
 import click
 
 from consentry.base.codes import Code, ExitStatus
-from consentry.base.errors import ConsentryError, Where
+from consentry.base.errors import BadDocument, ConsentryError, Problem, Where
 from consentry.base.safetext import safe_line
 from consentry.cli.layout import laid_out
 from consentry.cli.output import (
@@ -35,6 +42,7 @@ from consentry.cli.suggest import help_for
 from consentry.cli.table import PROGRAM
 
 _TRACEBACK_MARGIN = 8
+_PROBLEM_MARGIN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,7 @@ class Failure:
     message: str
     help_line: str
     where: Where | None = None
+    problems: tuple[Problem, ...] = ()
 
 
 def report(problem: BaseException, arguments: list[str]) -> int:
@@ -78,7 +87,8 @@ def _traceback_of(problem: BaseException) -> str:
 def failure_of(problem: BaseException) -> Failure:
     """What to say about `problem`, whatever it is."""
     if isinstance(problem, ConsentryError):
-        return Failure(problem.code, problem.message, problem.help_line, problem.where)
+        listed = problem.problems if isinstance(problem, BadDocument) else ()
+        return Failure(problem.code, problem.message, problem.help_line, problem.where, listed)
     if isinstance(problem, KeyboardInterrupt | click.Abort):
         return Failure(Code.INTERRUPTED, "interrupted", Code.INTERRUPTED.remedy)
     if isinstance(problem, click.ClickException):
@@ -147,37 +157,48 @@ def _text_of(failure: Failure, color: str) -> str:
     after = len(f"{hint} ")
     if color == "always":
         title, hint = painted(title, "red"), painted(hint, "bold")
+    said, advice = _rows(_message_of(failure), before), _rows(failure.help_line, after)
+    listed = failure.problems if len(failure.problems) > 1 else ()
+    opening = " " * _PROBLEM_MARGIN
+    lines = [opening + _rows(str(each), _PROBLEM_MARGIN, _PROBLEM_MARGIN) for each in listed]
+    return "\n".join((f"{PROGRAM}: {title} {said}", *lines, f"{hint} {advice}"))
+
+
+def _message_of(failure: Failure) -> str:
+    if len(failure.problems) == 1:
+        return failure.problems[0].said
     place = "" if failure.where is None else str(failure.where)
-    message = f"{place}: {failure.message}" if place else failure.message
-    said, advice = _rows(message, before), _rows(failure.help_line, after)
-    return f"{PROGRAM}: {title} {said}\n{hint} {advice}"
+    return f"{place}: {failure.message}" if place else failure.message
 
 
-def _rows(text: str, start: int) -> str:
+def _rows(text: str, start: int, margin: int = 0) -> str:
     """One line for a file or a pipe; on a terminal, rows of which each begins as ours."""
     shown = safe_line(text)
     if sys.stderr is None or not sys.stderr.isatty():
         return shown
-    return "\n".join(laid_out(shown, width=page_width(sys.stderr.fileno()) - 1, start=start))
+    width = page_width(sys.stderr.fileno()) - 1
+    return "\n".join(laid_out(shown, width=width, start=start, margin=margin))
 
 
 def error_body(failure: Failure) -> dict[str, object]:
     """The body of the JSON document that tells of it."""
-    where = failure.where
-    error = {
+    error: dict[str, object] = {
         "code": str(failure.code),
         "message": failure.message,
-        "where": None
-        if where is None
-        else {
-            "file": where.file,
-            "line": where.line,
-            "column": where.column,
-            "field": where.field,
-        },
+        "where": _where_in_json(failure.where),
         "help": failure.help_line,
         "exit_status": int(failure.code.status),
     }
+    if failure.problems:
+        error["problems"] = [
+            {
+                "code": str(each.code),
+                "message": each.message,
+                "where": _where_in_json(each.where),
+                "help": each.help_line,
+            }
+            for each in failure.problems
+        ]
     return {"error": error}
 
 
@@ -190,3 +211,14 @@ def _answer_in_json(failure: Failure) -> int:
         # Standard output fails as well; the first error is the one worth telling.
         write_message(_text_of(failure, "never"))
     return failure.code.status
+
+
+def _where_in_json(where: Where | None) -> dict[str, str | int | None] | None:
+    if where is None:
+        return None
+    return {
+        "file": where.file,
+        "line": where.line,
+        "column": where.column,
+        "field": where.field,
+    }

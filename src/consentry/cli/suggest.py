@@ -1,15 +1,8 @@
-"""The right word for a mistyped one."""
+"""The help line for a mistyped word."""
 
 from collections.abc import Iterable
 
-
-def closest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like `word`, or None when none is near. Case does not count."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistyped word pays for it
-
-    by_folded = {candidate.lower(): candidate for candidate in candidates}
-    found = get_close_matches(word.lower(), by_folded, n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+from consentry.base.nearest import closest
 
 
 def help_for(word: str, candidates: Iterable[str], otherwise: str) -> str:
