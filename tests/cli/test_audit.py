@@ -15,12 +15,16 @@ from consentry.service.surroundings import Surroundings
 from tests.cli.conftest import CommandLine, assert_error
 from tests.record.samples import Drafts
 
+RACES = ("--type", "FilesystemRaceDetected")
 HOSTILE = "tool:\x1b[2J\u202eevil\nFAKE LINE"
 
 
 @pytest.fixture
 def state(consentry: CommandLine) -> Path:
-    """Where the ledger is: made by the library, as a program that embeds it would."""
+    """Where the ledger is: made by the library, as a program that embeds it would.
+
+    Its first event registers the machine; the three of the test come behind it.
+    """
     around = Surroundings(consentry.environ, consentry.cwd, uid=os.geteuid())
     drafts = Drafts()
     events = [drafts.make("tool:a"), drafts.make("tool:b", decision="denied"), drafts.make(HOSTILE)]
@@ -54,25 +58,25 @@ def test_the_state_is_for_its_owner_alone(consentry: CommandLine, state: Path) -
 def test_log_lists_filters_and_counts(consentry: CommandLine, state: Path) -> None:
     """One line for each event, the latest last."""
     assert state.exists()
-    lines = consentry("audit", "log", TZ="UTC").out.splitlines()
+    lines = consentry("audit", "log", *RACES, TZ="UTC").out.splitlines()
     assert len(lines) == 3
     assert lines[0].startswith("2026-01-01 00:00:01+00:00  FilesystemRaceDetected  tool:a  event-")
     assert len(consentry("audit", "log", "--last", "1").out.splitlines()) == 1
     assert "tool:b" in consentry("audit", "log", "--subject", "tool:b").out
     assert "tool:b" in consentry("audit", "log", "--decision", "denied").out
     assert consentry("audit", "log", "--type", "PluginRejected").out == "no event fits\n"
-    since = consentry("audit", "log", "--since", "2026-01-01T00:00:03Z", "--quiet")
+    since = consentry("audit", "log", *RACES, "--since", "2026-01-01T00:00:03Z", "--quiet")
     assert len(since.out.splitlines()) == 1
 
 
 def test_hostile_subjects_cannot_act_on_the_terminal(consentry: CommandLine, state: Path) -> None:
     """Escaped in the list and in the event; exact in JSON."""
     assert state.exists()
-    listed = consentry("audit", "log").out
+    listed = consentry("audit", "log", *RACES).out
     assert "\x1b" not in listed
     assert len(listed.splitlines()) == 3
     assert "\\u{1b}[2J\\u{202e}evil\\u{a}FAKE LINE" in listed
-    event_id = consentry("audit", "log", "--quiet", "--last", "1").out.strip()
+    event_id = consentry("audit", "log", *RACES, "--quiet", "--last", "1").out.strip()
     shown = consentry("audit", "show", event_id).out
     assert "\x1b" not in shown
     document = json.loads(consentry("audit", "show", event_id, "--json").out)
@@ -82,7 +86,7 @@ def test_hostile_subjects_cannot_act_on_the_terminal(consentry: CommandLine, sta
 def test_verify_counts_and_names_the_first_bad_event(consentry: CommandLine, state: Path) -> None:
     """A flipped byte in the file itself is found: status 5 and the event's id."""
     ended = consentry("audit", "verify")
-    assert ended.out.startswith("3 events verify, in 1 chain\n")
+    assert ended.out.startswith("4 events verify, in 1 chain\n")
     assert "no checkpoint was compared" in ended.out
     path = state / "ledger.db"
     connection = sqlite3.connect(path)
@@ -93,7 +97,7 @@ def test_verify_counts_and_names_the_first_bad_event(consentry: CommandLine, sta
     path.write_bytes(bytes(content))
     broken = consentry("audit", "verify")
     assert_error(broken, Code.CHAIN_BROKEN)
-    assert "event 2 (`event-00000000-0000-7000-8000-000000000002`)" in broken.err
+    assert "event 3 (`event-00000000-0000-7000-8000-000000000002`)" in broken.err
     assert json.loads(consentry("audit", "verify", "--json").out)["error"]["exit_status"] == 5
 
 
@@ -138,14 +142,14 @@ def test_a_cut_tail_is_found_with_a_checkpoint_and_only_with_one(
     """The attack passes plain verify, and fails against a checkpoint kept from before."""
     kept = consentry.cwd / "kept.json"
     made = consentry("audit", "checkpoint", "--out", str(kept))
-    assert made.out.startswith("3 events signed with ed25519:")
+    assert made.out.startswith("4 events signed with ed25519:")
     holds = consentry("audit", "verify", "--checkpoint", str(kept))
-    assert (holds.status, "holds: its 3 events are all there" in holds.out) == (0, True)
-    cut_tail(state, 2)
+    assert (holds.status, "holds: its 4 events are all there" in holds.out) == (0, True)
+    cut_tail(state, 3)
     assert consentry("audit", "verify").status == 0, "the chain alone cannot show it"
     found = consentry("audit", "verify", "--checkpoint", str(kept))
     assert_error(found, Code.CHAIN_BROKEN)
-    assert "event 3 of" in found.err
+    assert "event 4 of" in found.err
 
 
 def test_a_ledger_that_is_gone_or_another_is_found(consentry: CommandLine, state: Path) -> None:

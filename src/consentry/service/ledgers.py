@@ -1,16 +1,19 @@
 """Opens the ledger: for reading what is there, or for keeping more.
 
 It lies in the state directory, or where `CONSENTRY_STORE` says. Only `ledger_for_writing` makes
-anything: the state directory with mode 0700, the machine's id and the database. Reading commands
-need no right to write, and say that there is nothing yet instead of making an empty ledger.
+anything: the state directory with mode 0700, the machine's id, the database, and the record of this
+machine in it. Reading commands need no right to write, and say that there is nothing yet instead of
+making an empty ledger.
 """
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from consentry.base.clock import Clock, SystemClock
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, Refused, UsageProblem
+from consentry.service.registration import register_machine
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings
 from consentry.store.database import Database
@@ -64,13 +67,19 @@ def ledger_for_reading(around: Surroundings) -> History | None:
     return history
 
 
-def ledger_for_writing(around: Surroundings) -> Ledger:
-    """The ledger, made on first use."""
+def ledger_for_writing(around: Surroundings, clock: Clock | None = None) -> Ledger:
+    """The ledger, made on first use; this machine is registered in it first of all."""
     place = ledger_place(around)
     make_state_folder(place)
     database = _opened(place, Access.WRITE)
-    migrate(database)
-    return Ledger(database, machine_id(place.folder))
+    try:
+        migrate(database)
+        ledger = Ledger(database, machine_id(place.folder))
+        register_machine(around, ledger, clock or SystemClock())
+    except BaseException:
+        database.close()
+        raise
+    return ledger
 
 
 def make_state_folder(place: LedgerPlace) -> None:

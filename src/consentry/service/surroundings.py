@@ -17,6 +17,7 @@ PASSWD = Path("/etc/passwd")
 HOMES = Path("/home")
 _PASSWD_FIELDS = 7
 _MOST_DIGITS = 10
+_LAST_UID = 2**32 - 2  # the next one stands for nobody at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +131,19 @@ def resolved(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def owners_of_ours(around: Surroundings) -> tuple[int, ...]:
-    """Whose files may decide things for us: root's, the user's, and behind sudo the caller's."""
+def caller_behind_sudo(around: Surroundings) -> int | None:
+    """Who called sudo, when we are root by it; the variable means nothing to anybody else."""
     caller = around.environ.get("SUDO_UID", "")
     is_number = caller.isascii() and caller.isdigit() and len(caller) <= _MOST_DIGITS
-    behind_sudo = around.uid == ROOT_UID and is_number
-    return (ROOT_UID, around.uid, *((int(caller),) if behind_sudo else ()))
+    if around.uid != ROOT_UID or not is_number or int(caller) > _LAST_UID:
+        return None
+    return int(caller)
+
+
+def owners_of_ours(around: Surroundings) -> tuple[int, ...]:
+    """Whose files may decide things for us: root's, the user's, and behind sudo the caller's."""
+    caller = caller_behind_sudo(around)
+    return (ROOT_UID, around.uid, *(() if caller is None else (caller,)))
 
 
 def home_that_is(around: Surroundings, folder: Path) -> Home | None:

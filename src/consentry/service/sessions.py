@@ -1,0 +1,57 @@
+"""The session of this terminal, and the context under which commands record events.
+
+A terminal has one session for each user and login session leader. It is found or started by the
+first command that records something, and ended when its leader is gone, after twelve hours, or by
+`consentry session end`. Sessions that are over are ended by whoever looks first.
+"""
+
+from consentry.base.clock import Clock
+from consentry.base.ids import IdSource
+from consentry.decide.identity import Identity
+from consentry.decide.session import Session
+from consentry.record.envelope import Context
+from consentry.service.identity import local_user
+from consentry.service.leader import is_alive, leader_here
+from consentry.service.ledgers import ledger_for_writing
+from consentry.service.surroundings import Surroundings
+from consentry.store.journal import Journal
+from consentry.store.ledger import Ledger
+from consentry.store.sessions import StoredSessions
+
+
+def sessions_of(
+    around: Surroundings, ledger: Ledger, clock: Clock, ids: IdSource
+) -> StoredSessions:
+    """The sessions in this ledger, looked at by the person at this terminal."""
+    user = local_user(around, ledger.writer)
+    return StoredSessions(ledger, ids, clock, Context(user, ledger.writer), is_alive)
+
+
+def session_here(around: Surroundings, ledger: Ledger, clock: Clock, ids: IdSource) -> Session:
+    """The session of this terminal, started if there is none; those that are over are ended."""
+    sessions = sessions_of(around, ledger, clock, ids)
+    user = local_user(around, ledger.writer)
+    return open_session(sessions, user, ledger.writer) or sessions.for_leader(user, leader_here())
+
+
+def open_session(sessions: StoredSessions, user: Identity, machine_id: str) -> Session | None:
+    """The session of this terminal if one goes on; none is started."""
+    here = (user, machine_id, leader_here())
+    found = (each for each in sessions.open() if (each.user, each.machine_id, each.leader) == here)
+    return next(found, None)
+
+
+def context_of(around: Surroundings, ledger: Ledger, clock: Clock, ids: IdSource) -> Context:
+    """Who acts, where and in which session, for the events of one command."""
+    session = session_here(around, ledger, clock, ids)
+    return Context(session.user, ledger.writer, session.session_id)
+
+
+def journal_here(around: Surroundings, clock: Clock, ids: IdSource) -> Journal:
+    """The ledger opened for writing, with the context of this terminal."""
+    ledger = ledger_for_writing(around, clock)
+    try:
+        return Journal(ledger, ids, clock, context_of(around, ledger, clock, ids))
+    except BaseException:
+        ledger.close()
+        raise
