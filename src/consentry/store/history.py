@@ -12,14 +12,11 @@ from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
 from consentry.record.chain import ChainFault, ChainHead, ChainRow, follow, start_of
+from consentry.store.archivecheck import archive_fault, blamed
 from consentry.store.database import Database, Dialect, Row, Transaction, Value
+from consentry.store.eventrows import SELECT_EVENTS, chain_rows
 from consentry.store.migrations import NEWEST, version_of
 
-# The body as bytes: one that is no longer valid text must be read to be found out.
-_EVENTS = {
-    Dialect.SQLITE: "SELECT writer, seq, hash, CAST(body AS BLOB) FROM ledger_event",
-    Dialect.POSTGRESQL: "SELECT writer, seq, hash, convert_to(body, 'UTF8') FROM ledger_event",
-}
 _ORDER = "ORDER BY at, writer, seq"
 _LATEST = "ORDER BY at DESC, writer DESC, seq DESC LIMIT ?"
 
@@ -92,13 +89,13 @@ class History:
         """The events that fit, oldest first, one by one."""
         where, values = (wanted or EventFilter()).conditions()
         with self.database.reading() as view:
-            yield from _events(view, f"{where} {_ORDER}", values)
+            yield from chain_rows(view, f"{where} {_ORDER}", values)
 
     def latest(self, wanted: EventFilter, most: int) -> list[ChainRow]:
         """The latest of the events that fit, oldest first."""
         where, values = wanted.conditions()
         with self.database.reading() as view:
-            found = list(_events(view, f"{where} {_LATEST}", (*values, most)))
+            found = list(chain_rows(view, f"{where} {_LATEST}", (*values, most)))
         return found[::-1]
 
     def after(self, writer: str, seq: int, wanted: EventFilter) -> list[ChainRow]:
@@ -106,12 +103,12 @@ class History:
         where, values = wanted.conditions()
         behind = f"{where} {'AND' if where else 'WHERE'} writer = ? AND seq > ? ORDER BY seq"
         with self.database.reading() as view:
-            return list(_events(view, behind, (*values, writer, seq)))
+            return list(chain_rows(view, behind, (*values, writer, seq)))
 
     def find(self, event_id: str) -> ChainRow | None:
         """The event with this id, unless it was archived."""
         with self.database.reading() as view:
-            return next(_events(view, " WHERE event_id = ?", (event_id,)), None)
+            return next(chain_rows(view, " WHERE event_id = ?", (event_id,)), None)
 
     def archive_of(self, event_id: str) -> str | None:
         """The id of the archive that holds this event."""
@@ -120,14 +117,16 @@ class History:
             return next((str(row[0]) for row in view.rows(query, (event_id,))), None)
 
     def verify(self) -> "list[ChainHead] | ChainFault":
-        """Follows every chain; the heads as found, or the first fault."""
+        """Follows every chain and holds archives to their record; the heads, or the first fault."""
         with self.database.reading() as view:
             stored = _stored_heads(view)
-            if _is_sound_as_it_lies(view, stored):
-                return [head for head in stored if head.seq]
-            # Once more, chain by chain: slower, and sure to meet the first fault first.
-            found = _verified(follow(_placed(view)), stored)
-            return found if isinstance(found, ChainFault) else [head for head in found if head.seq]
+            if not _is_sound_as_it_lies(view, stored):
+                # Once more, chain by chain: slower, and sure to meet the first fault first.
+                found = _verified(follow(_placed(view)), stored)
+                if isinstance(found, ChainFault):
+                    return blamed(view, found)
+            fault = archive_fault(view)
+            return [head for head in stored if head.seq] if fault is None else fault
 
 
 def _is_sound_as_it_lies(view: Transaction, stored: list[ChainHead]) -> bool:
@@ -135,7 +134,7 @@ def _is_sound_as_it_lies(view: Transaction, stored: list[ChainHead]) -> bool:
     if _has_archives(view):
         return False
     order = " ORDER BY id" if view.dialect is Dialect.SQLITE else " ORDER BY writer, seq"
-    rows = cast("Iterator[ChainRow]", view.rows(_EVENTS[view.dialect] + order))
+    rows = cast("Iterator[ChainRow]", view.rows(SELECT_EVENTS[view.dialect] + order))
     return not isinstance(_verified(follow(rows), stored), ChainFault)
 
 
@@ -157,7 +156,7 @@ def _verified(
 
 def _placed(view: Transaction) -> Iterator[ChainRow]:
     """Every event at its place, archived ones without a body."""
-    query = _EVENTS[view.dialect]
+    query = SELECT_EVENTS[view.dialect]
     if _has_archives(view):
         query += " UNION ALL SELECT writer, seq, hash, NULL FROM archived_event"
     # The table is strict about its columns' types, so the rows are what they claim to be.
@@ -166,11 +165,6 @@ def _placed(view: Transaction) -> Iterator[ChainRow]:
 
 def _has_archives(view: Transaction) -> bool:
     return any(True for _ in view.rows("SELECT 1 FROM archived_event LIMIT 1"))
-
-
-def _events(view: Transaction, rest: str, values: tuple[Value, ...]) -> Iterator[ChainRow]:
-    rows = view.rows(_EVENTS[view.dialect] + rest, values)
-    return map(ChainRow._make, cast("Iterator[ChainRow]", rows))
 
 
 def _stored_heads(view: Transaction) -> list[ChainHead]:
