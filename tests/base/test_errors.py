@@ -42,6 +42,7 @@ def test_an_error_says_where() -> None:
     assert str(Where("a.yaml", 3, 7, "x.y")) == "a.yaml:3:7 `x.y`"
     assert str(Where("a.yaml")) == "a.yaml"
     assert str(Where(field="x")) == "`x`"
+    assert str(Where(line=3, field="x")) == "line 3 `x`"
     assert Where("a.yaml", 3, field="[0]").within("list") == Where("a.yaml", 3, field="list[0]")
     assert Where(field="b").within("a") == Where(field="a.b")
     error = BadInput(Code.UNIT_SIZE, "`x` is not a size").at(Where("a.yaml", 3))

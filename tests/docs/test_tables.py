@@ -159,7 +159,8 @@ def test_shipped_tables_are_listed_with_their_versions() -> None:
     rows = table_with_head(REFERENCE / "json.md", "table")
     shipped = {
         entry.name: tomllib.loads(entry.read_text(encoding="utf-8"))
-        for entry in files("consentry.surface").iterdir()
+        for package in ("consentry.surface", "consentry.record")
+        for entry in files(package).iterdir()
         if entry.name.endswith(".toml")
     }
     assert {row[0].strip("`") for row in rows} == set(shipped)

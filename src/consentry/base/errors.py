@@ -32,7 +32,7 @@ class Where:
     def __str__(self) -> str:
         place = self.file or ""
         if self.line is not None:
-            place += f":{self.line}"
+            place += f":{self.line}" if place else f"line {self.line}"
             if self.column is not None:
                 place += f":{self.column}"
         if self.field is not None:

@@ -42,6 +42,9 @@ SECTIONS = (
             CommandRow(
                 "verify", "consentry.cli.auditverify:verify", "Follow every chain to its end"
             ),
+            CommandRow(
+                "export", "consentry.cli.auditexport:export", "Write events for other programs"
+            ),
         ),
     ),
 )

@@ -12,7 +12,8 @@ know which part of a line is ours. JSON needs no such care, its own escapes cove
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TextIO
 
 SCHEMA_VERSION = 1
@@ -114,10 +115,28 @@ def _without_surrogates(value: object) -> object:
 
 def write_answer(text: str) -> None:
     """Writes to standard output, all of it, or raises a failure that says why not."""
+    with _delivering() as stream:
+        _write(stream, text)
+
+
+def write_pieces(pieces: Iterable[bytes]) -> None:
+    """Writes an answer that is too long to be held, piece by piece, as the bytes it is made of."""
+    with _delivering() as stream:
+        stream.flush()
+        try:
+            for piece in pieces:
+                stream.buffer.write(piece)
+        finally:
+            stream.flush()
+
+
+@contextmanager
+def _delivering() -> Iterator[TextIO]:
+    """Standard output; what goes wrong with it becomes a failure that says why."""
     if sys.stdout is None:
         raise _output_failed("it is closed")
     try:
-        _write(sys.stdout, text)
+        yield sys.stdout
     except BrokenPipeError as problem:
         _forget_unwritten(sys.stdout)
         raise ReaderGone from problem
