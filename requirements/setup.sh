@@ -9,7 +9,8 @@
 # Finds an interpreter (PYTHON=… names one), installs missing system packages where it may, fills
 # .venv from the hashed lock and compiles bytecode. A second call finds its stamps current and does
 # nothing. Changes nothing outside the repository but system packages, and names no package index:
-# pip uses the one it is configured for, and the hashes decide.
+# pip uses the one it is configured for, and the hashes decide. POSTGRES_BIN=… names the folder of a
+# PostgreSQL server that is not where Debian puts it; the tests read it too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,7 +24,7 @@ esac
 
 # System packages, by their Debian names.
 python_packages=(python3 python3-venv)
-test_packages=(git tmux zsh fish) # each brings the command of its own name
+test_packages=(git tmux zsh fish openssl postgresql)
 
 venv=.venv
 started=$SECONDS
@@ -77,6 +78,22 @@ apt() {
 apt_install() {
     apt install --no-install-recommends "$@" ||
         { apt update && apt install --no-install-recommends "$@"; }
+}
+
+# Most packages bring the command of their own name; that of the server is not on PATH.
+is_installed() {
+    case "$1" in
+        postgresql) has_postgres ;;
+        *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+has_postgres() {
+    if [ -n "${POSTGRES_BIN:-}" ]; then
+        [ -x "$POSTGRES_BIN/initdb" ]
+    else
+        compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null
+    fi
 }
 
 require_packages() {
@@ -184,7 +201,7 @@ if command -v flock >/dev/null; then flock 9; fi
 missing=() wanted=()
 if [ "$level" = test ] || [ "$level" = all ]; then
     for package in "${test_packages[@]}"; do
-        command -v "$package" >/dev/null || wanted+=("$package")
+        is_installed "$package" || wanted+=("$package")
     done
 fi
 usable=no python=

@@ -1,7 +1,7 @@
-"""Which of a user's settings reach the pip that fills the environment.
+"""Which of a user's settings reach the pip that fills the environment, and what apt is asked for.
 
 The script runs whole, in a small tree whose `.venv/bin/python` is a program that writes down what
-it was started with; nothing is installed.
+it was started with, and for apt with such a program in front of all others; nothing is installed.
 """
 
 import os
@@ -15,6 +15,8 @@ SCRIPT = Path(__file__).parents[2] / "requirements" / "setup.sh"
 RECORDER = """#!/bin/sh
 case "$*" in *"pip install"*) env >>"$RECORD" ;; esac
 """
+# What the script itself is written with.
+NEEDED = ("bash", "cat", "dirname", "env", "flock", "grep", "mkdir", "mktemp", "rm", "sha256sum")
 DROPPED = {
     "PIP_TARGET": "elsewhere",
     "PIP_PREFIX": "elsewhere",
@@ -45,26 +47,59 @@ KEPT = {
 
 
 @pytest.fixture
-def reached(tmp_path):
-    """Runs the script with settings added; returns the environments that pip was started with."""
-    for name in ("run.lock", "build.lock"):
+def tree(tmp_path):
+    """A small tree with the script and an environment that only writes down."""
+    for name in ("run.lock", "build.lock", "dev.lock"):
         (tmp_path / "requirements").mkdir(exist_ok=True)
         (tmp_path / "requirements" / name).write_text("a==1\n", encoding="utf-8")
     shutil.copy(SCRIPT, tmp_path / "requirements")
     (tmp_path / "src" / "consentry").mkdir(parents=True)
     (tmp_path / "src" / "consentry" / "__init__.py").touch()
     (tmp_path / "pyproject.toml").touch()
-    python = tmp_path / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text(RECORDER, encoding="utf-8")
-    python.chmod(0o755)
-    record = tmp_path / "record"
+    program(tmp_path / ".venv" / "bin" / "python", RECORDER)
+    return tmp_path
+
+
+def program(path, text="#!/bin/sh\n"):
+    """Makes a program."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def reached(tree):
+    """Runs the script with settings added; returns the environments that pip was started with."""
+    record = tree / "record"
 
     def run(settings):
         environment = {"PATH": os.environ["PATH"], "RECORD": str(record), **settings}
-        command = ["bash", str(tmp_path / "requirements" / "setup.sh"), "run"]
+        command = ["bash", str(tree / "requirements" / "setup.sh"), "run"]
         subprocess.run(command, env=environment, check=True, capture_output=True)
         return record.read_text(encoding="utf-8").splitlines()
+
+    return run
+
+
+@pytest.fixture
+def asked(tree):
+    """Runs the script where only these programs exist; returns what it said and asked of apt."""
+    record = tree / "record"
+
+    def run(*present, user="0", **settings):
+        folder = tree / "bin"
+        for name in NEEDED:
+            folder.mkdir(exist_ok=True)
+            (folder / name).symlink_to(shutil.which(name))
+        for name in present:
+            program(folder / name)
+        program(folder / "apt-get", '#!/bin/sh\necho "apt $*" >>"$RECORD"\n')
+        program(folder / "id", f"#!/bin/sh\necho {user}\n")
+        environment = {"PATH": str(folder), "RECORD": str(record), **settings}
+        command = [str(folder / "bash"), str(tree / "requirements" / "setup.sh"), "test"]
+        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        lines = record.read_text(encoding="utf-8").splitlines()
+        return done.stdout, [line.split()[5:] for line in lines if line.startswith("apt ")]
 
     return run
 
@@ -92,3 +127,24 @@ def test_a_switch_that_makes_an_install_other_is_off(reached, name):
 def test_where_packages_come_from_is_the_users_choice(reached, name):
     """Index, proxy, certificates and cache reach pip as they were set."""
     assert values(reached({name: KEPT[name]}), name) == [KEPT[name]] * 2
+
+
+def test_what_the_tests_start_is_installed_where_it_is_missing(asked, tree):
+    """Each is looked for on its own; the server's programs are in a folder that is not on PATH."""
+    said, installed = asked("git", "zsh", POSTGRES_BIN=str(tree / "none"))
+    assert installed == [["tmux", "fish", "openssl", "postgresql"]]
+    assert "installing system packages: tmux fish openssl postgresql" in said
+
+
+def test_a_server_that_is_there_is_not_installed_again(asked, tree):
+    """Wherever it is, when the folder is named."""
+    program(tree / "server" / "initdb")
+    _, installed = asked("git", "tmux", "zsh", "fish", POSTGRES_BIN=str(tree / "server"))
+    assert installed == [["openssl"]]
+
+
+def test_without_the_right_to_install_the_tests_go_on(asked, tree):
+    """What is missing is named, and said to be skipped."""
+    said, installed = asked("git", "tmux", user="1000", POSTGRES_BIN=str(tree / "none"))
+    assert installed == []
+    assert "not installed: zsh fish openssl postgresql; the tests that start them" in said

@@ -7,11 +7,11 @@ meant, because its password holds an unescaped `@` or `/`, is refused: pieces of
 be shown as host or database.
 
 Two defaults differ from libpq's. A host that is reached through a network is spoken to with TLS
-(`sslmode=require`) unless the URL or `PGSSLMODE` says otherwise; a service file is left to speak
-for itself. And nothing waits for ever: connecting and dead connections have limits.
+(`sslmode=require`) unless the URL, `PGSSLMODE` or the file of `PGSERVICE` names another mode; a
+service that the URL itself names is left to speak for itself. And nothing waits for ever:
+connecting and dead connections have limits.
 """
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,10 +19,12 @@ from ipaddress import ip_address
 
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import Conninfo
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
 
+_LIBPQS_MODE = "prefer"  # TLS if the server happens to offer it
 _SCHEME = re.compile(r"postgres(?:ql)?://")
 _PORTS = re.compile(r"[0-9]*(,[0-9]*)*")
 _DEFAULTS: Mapping[str, str] = {
@@ -76,16 +78,22 @@ def _behind_credentials(rest: str) -> str:
 
 
 def _tls_default(named: Mapping[str, str]) -> Mapping[str, str]:
-    if "sslmode" in named or "PGSSLMODE" in os.environ:
+    surrounding = _surrounding()
+    if "service" in named or "sslmode" in named or surrounding.get("sslmode") != _LIBPQS_MODE:
         return {}
-    if "service" in named or "PGSERVICE" in os.environ:
-        return {}
-    hosts = [
-        named.get("host", os.environ.get("PGHOST", "")),
-        named.get("hostaddr", os.environ.get("PGHOSTADDR", "")),
-    ]
-    local = all(_is_local(host) for listed in hosts for host in listed.split(","))
-    return {} if local else {"sslmode": "require"}
+    known = {**surrounding, **named}
+    hosts = [host for key in ("host", "hostaddr") for host in known.get(key, "").split(",")]
+    return {} if all(map(_is_local, hosts)) else {"sslmode": "require"}
+
+
+def _surrounding() -> Mapping[str, str]:
+    """What libpq finds in its environment variables and files, and its own defaults."""
+    found = {option.keyword: option.val for option in Conninfo.get_defaults()}
+    return {
+        key.decode(): value.decode(errors="replace")
+        for key, value in found.items()
+        if value is not None
+    }
 
 
 def _is_local(host: str) -> bool:
