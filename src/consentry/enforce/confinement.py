@@ -1,0 +1,87 @@
+"""What one run is confined to: its powers, bound to a real tree, and the limits it must keep.
+
+This is what an engine compiles. It names nothing that an engine would have to look up or guess:
+paths are absolute and were resolved by whoever made it, the environment is the very mapping that
+the program will see, and everything that is not said is not there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from consentry.surface.lattice import Surface
+from consentry.surface.pattern import Pattern
+
+
+class View(StrEnum):
+    """What exists inside."""
+
+    PRIVATE = "private"
+    VISIBLE = "visible"
+
+
+class Writes(StrEnum):
+    """Where writes go while the program runs."""
+
+    LAYER = "layer"
+    DIRECT = "direct"
+
+
+class Reads(StrEnum):
+    """How the list of files read is made."""
+
+    OBSERVED = "observed"
+    EXACT = "exact"
+
+
+class Rounding(StrEnum):
+    """Whether a pattern may be held by the folder it begins with."""
+
+    ROUNDED = "rounded"
+    EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a run may use; None is no limit of ours."""
+
+    cpu_seconds: int | None = None
+    memory_bytes: int | None = None
+    processes: int | None = None
+    file_bytes: int | None = None
+    written_bytes: int = 512 << 20
+    output_bytes: int | None = None
+    wall_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is started: its path, its words, and where.
+
+    `copies` are the files whose bytes were hashed and are run from a private copy, `startable` the
+    files that may be executed besides, `prefixes` the folders that interpreters outside `/usr` need.
+    """
+
+    path: Path
+    words: tuple[str, ...]
+    folder: Path
+    copies: tuple[Path, ...] = ()
+    startable: tuple[Path, ...] = ()
+    prefixes: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """The whole box, as it is asked for."""
+
+    surface: Surface
+    workspace: Path
+    program: Program
+    environment: Mapping[str, str] = field(repr=False)
+    denied: tuple[Pattern, ...] = ()
+    view: View = View.PRIVATE
+    writes: Writes = Writes.LAYER
+    reads: Reads = Reads.OBSERVED
+    rounding: Rounding = Rounding.ROUNDED
+    limits: Limits = Limits()

@@ -1,0 +1,292 @@
+"""Builds the box from inside: the root file system, the layers, and what is given up for good.
+
+Runs in the first process of the new namespaces, by a flat plan that was made outside: a list of
+steps, nothing to decide here. Every path that is bound was looked at when the plan was made; the
+plan says which file that was, and the box is not built when another one is found at that name now.
+
+Two callers, one plan. An ordinary user enters a user namespace of their own and may mount there.
+Root stays outside of one while mounting, reaches the workspace through mounts that show its files
+as those of another user, and becomes that user before anything of the program runs: host uid 0 is
+never mapped.
+"""
+
+import os
+
+from consentry.enforce.native import calls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+NEW_NAMESPACES = (
+    calls.CLONE_NEWNS
+    | calls.CLONE_NEWPID
+    | calls.CLONE_NEWNET
+    | calls.CLONE_NEWIPC
+    | calls.CLONE_NEWUTS
+)
+
+_ATTRIBUTES = {
+    "ro": calls.MOUNT_ATTR_RDONLY,
+    "nosuid": calls.MOUNT_ATTR_NOSUID,
+    "nodev": calls.MOUNT_ATTR_NODEV,
+    "noexec": calls.MOUNT_ATTR_NOEXEC,
+    "idmap": 0,
+}
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_DEVICE_LINKS = (
+    ("/proc/self/fd", "fd"),
+    ("/proc/self/fd/0", "stdin"),
+    ("/proc/self/fd/1", "stdout"),
+    ("/proc/self/fd/2", "stderr"),
+    ("pts/ptmx", "ptmx"),
+)
+_COPY_BYTES = 1 << 20
+
+
+class Replaced(Exception):
+    """Another file is now at a name that the plan had looked at."""
+
+
+class Box:
+    """The root file system while it is being built below `root`, an empty folder of the host."""
+
+    def __init__(self, plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
+        self._plan = plan
+        self._files = files
+        self._root: str = plan["root"]
+        self._uid, self._gid = plan["ids"]
+        self._is_root = plan["idmap"] is not None
+        self.layer: int | None = None
+        self._layers = 0
+
+    def build(self) -> None:
+        """Everything up to and including the change of root."""
+        calls.mount("none", "/", "", calls.MS_REC | calls.MS_SLAVE)
+        calls.mount("tmpfs", self._root, "tmpfs", calls.MS_NOSUID | calls.MS_NODEV, "mode=755")
+        for step in self._plan["steps"]:
+            getattr(self, f"_{step[0]}")(*step[1:])
+        os.chdir(self._root)
+        calls.pivot_root(".", ".")
+        calls.umount(".", calls.MNT_DETACH)
+        os.chdir("/")
+        flags = calls.MS_REMOUNT | calls.MS_BIND | calls.MS_RDONLY | calls.MS_NOSUID
+        calls.mount("none", "/", "", flags | calls.MS_NODEV)
+
+    def _at(self, path: str) -> str:
+        return self._root + path
+
+    def _dir(self, path: str, mode: int = 0o755) -> None:
+        os.makedirs(self._at(path), mode, exist_ok=True)  # noqa: PTH103 - pathlib is slow to load
+
+    def _link(self, target: str, path: str) -> None:
+        os.symlink(target, self._at(path))  # noqa: PTH211 - as above
+
+    def _file(self, path: str, content: bytes, mode: int = 0o644) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(self._at(path), flags, mode)
+        os.write(descriptor, content)
+        os.close(descriptor)
+
+    def _tmpfs(self, path: str, size: int, mode: int, attributes: "Sequence[str]") -> None:
+        options = f"size={size},nr_inodes={max(64, size >> 12)},mode={mode:o}"
+        options += f",uid={self._uid},gid={self._gid}"
+        flags = calls.MS_NOSUID | calls.MS_NODEV
+        flags |= calls.MS_NOEXEC if "noexec" in attributes else 0
+        self._dir(path)
+        calls.mount("tmpfs", self._at(path), "tmpfs", flags, options)
+
+    def _bind(
+        self,
+        source: str,
+        path: str,
+        attributes: "Sequence[str]",
+        identity: "tuple[int, int] | None",
+    ) -> None:
+        target = self._at(path)
+        bits = sum(_ATTRIBUTES[name] for name in attributes)
+        if "idmap" in attributes and self._is_root:
+            flags = calls.OPEN_TREE_CLONE | calls.OPEN_TREE_CLOEXEC | calls.AT_RECURSIVE
+            tree = calls.open_tree(calls.AT_FDCWD, source, flags)
+            userns = self._files[self._plan["idmap"]]
+            calls.mount_setattr(
+                tree, "", calls.MOUNT_ATTR_IDMAP | bits, calls.AT_EMPTY_PATH, userns
+            )
+            _require_same(os.fstat(tree), identity, source)
+            calls.move_mount(tree, target)
+            os.close(tree)
+            return
+        calls.mount(source, target, "", calls.MS_BIND | calls.MS_REC)
+        _require_same(os.stat(target, follow_symlinks=False), identity, source)  # noqa: PTH116
+        if bits:
+            calls.mount_setattr(calls.AT_FDCWD, target, bits, calls.AT_RECURSIVE)
+
+    def _empty(self, path: str) -> None:
+        """Something to mount a file over, where there is nothing yet."""
+        if not os.path.lexists(self._at(path)):
+            self._file(path, b"")
+
+    def _hide_folder(self, path: str) -> None:
+        """Nothing can be seen or made below that name."""
+        flags = calls.MS_NOSUID | calls.MS_NODEV | calls.MS_RDONLY
+        calls.mount("tmpfs", self._at(path), "tmpfs", flags, "size=4k,nr_inodes=1,mode=0")
+
+    def _hide_file(self, path: str) -> None:
+        """The file of that name cannot be read or written."""
+        calls.mount("/dev/null", self._at(path), "", calls.MS_BIND)
+        bits = calls.MOUNT_ATTR_RDONLY | calls.MOUNT_ATTR_NODEV | calls.MOUNT_ATTR_NOEXEC
+        calls.mount_setattr(calls.AT_FDCWD, self._at(path), bits, 0)
+
+    def _limit(self, path: str, attributes: "Sequence[str]") -> None:
+        """What is mounted there allows less from now on; what is mounted below it stays."""
+        bits = sum(_ATTRIBUTES[name] for name in attributes)
+        calls.mount_setattr(calls.AT_FDCWD, self._at(path), bits, 0)
+
+    def _again(self, path: str, attributes: "Sequence[str]") -> None:
+        """The same folder once more at its own name, allowing less."""
+        target = self._at(path)
+        calls.mount(target, target, "", calls.MS_BIND | calls.MS_REC)
+        bits = sum(_ATTRIBUTES[name] for name in attributes)
+        if bits:
+            calls.mount_setattr(calls.AT_FDCWD, target, bits, calls.AT_RECURSIVE)
+
+    def _copy(self, file: int, path: str, mode: int) -> None:
+        """A private copy of bytes that were hashed outside, at the path they came from."""
+        held = f"/.consentry-copy-{file}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        descriptor = os.open(self._at(held), flags, mode)
+        offset = 0
+        while sent := os.sendfile(descriptor, self._files[file], offset, _COPY_BYTES):
+            offset += sent
+        os.fchmod(descriptor, mode)
+        os.close(descriptor)
+        calls.mount(self._at(held), self._at(path), "", calls.MS_BIND)
+        bits = calls.MOUNT_ATTR_RDONLY | calls.MOUNT_ATTR_NOSUID | calls.MOUNT_ATTR_NODEV
+        calls.mount_setattr(calls.AT_FDCWD, self._at(path), bits, 0)
+        os.unlink(self._at(held))  # noqa: PTH108 - the mount keeps the file
+
+    def _layer(
+        self,
+        source: str | None,
+        path: str,
+        attributes: "Sequence[str]",
+        identity: "tuple[int, int] | None",
+        folders: "Sequence[str]",
+    ) -> None:
+        """What is written below `path` goes to a layer on top, and leaves the source as it is.
+
+        `folders` are made in the layer from the start, for writable places that do not exist yet.
+        """
+        layer = self._opened_layer()
+        number = self._layers
+        self._layers += 1
+        for name in (f"upper{number}", f"work{number}", f"lower{number}"):
+            os.mkdir(name, 0o755, dir_fd=layer)
+            os.chown(name, self._uid, self._gid, dir_fd=layer)
+        for made in folders:
+            self._make_folders(f"/proc/self/fd/{layer}/upper{number}", made)
+        lower = f"/proc/self/fd/{layer}/lower{number}"
+        if source is not None:
+            lower = f"{self._root}/.consentry-lower{number}"
+            os.mkdir(lower)  # noqa: PTH102 - as above
+            self._bind(source, lower.removeprefix(self._root), ("ro", "idmap"), identity)
+        options = (
+            f"userxattr,lowerdir={lower},upperdir=/proc/self/fd/{layer}/upper{number},"
+            f"workdir=/proc/self/fd/{layer}/work{number}"
+        )
+        flags = calls.MS_NOSUID | calls.MS_NODEV
+        flags |= calls.MS_NOEXEC if "noexec" in attributes else 0
+        self._dir(path)
+        calls.mount("overlay", self._at(path), "overlay", flags, options)
+        if source is not None:
+            calls.umount(lower, calls.MNT_DETACH)
+            os.rmdir(lower)  # noqa: PTH106 - as above
+
+    def _make_folders(self, base: str, below: str) -> None:
+        for name in below.split("/"):
+            base = f"{base}/{name}"
+            if not os.path.lexists(base):
+                os.mkdir(base, 0o755)  # noqa: PTH102 - as above
+                os.chown(base, self._uid, self._gid)
+
+    def _opened_layer(self) -> int:
+        if self.layer is None:
+            size = self._plan["layer_bytes"]
+            options = [("size", str(size)), ("nr_inodes", str(max(256, size >> 12)))]
+            options += [("mode", "700"), ("uid", str(self._uid)), ("gid", str(self._gid))]
+            attributes = calls.MOUNT_ATTR_NOSUID | calls.MOUNT_ATTR_NODEV
+            self.layer = calls.detached_mount("tmpfs", options, attributes)
+        return self.layer
+
+    def _devices(self) -> None:
+        self._tmpfs("/dev", 1 << 16, 0o755, ())
+        for name in _DEVICES:
+            self._file(f"/dev/{name}", b"")
+            calls.mount(f"/dev/{name}", self._at(f"/dev/{name}"), "", calls.MS_BIND)
+        for target, name in _DEVICE_LINKS:
+            self._link(target, f"/dev/{name}")
+        self._dir("/dev/pts")
+        calls.mount(
+            "devpts", self._at("/dev/pts"), "devpts", calls.MS_NOSUID | calls.MS_NOEXEC,
+            "newinstance,ptmxmode=0666,mode=620",
+        )  # fmt: skip
+        self._tmpfs("/dev/shm", 1 << 26, 0o1777, ("noexec",))  # noqa: S108 - the box's own
+        calls.mount_setattr(
+            calls.AT_FDCWD, self._at("/dev"), calls.MOUNT_ATTR_RDONLY | calls.MOUNT_ATTR_NOEXEC, 0
+        )
+
+    def _proc(self, hidden: "Sequence[str]") -> None:
+        self._dir("/proc")
+        flags = calls.MS_NOSUID | calls.MS_NODEV | calls.MS_NOEXEC
+        calls.mount("proc", self._at("/proc"), "proc", flags)
+        for name in ("sys", "sysrq-trigger", "irq", "bus", "fs"):
+            target = self._at(f"/proc/{name}")
+            if os.path.exists(target):  # noqa: PTH110 - as above
+                calls.mount(target, target, "", calls.MS_BIND | calls.MS_REC)
+                calls.mount_setattr(
+                    calls.AT_FDCWD, target, calls.MOUNT_ATTR_RDONLY, calls.AT_RECURSIVE
+                )
+        for name in hidden:
+            if os.path.lexists(self._at(name)):
+                self._hide_file(name)
+
+
+def enter_user_namespace(uid: int, gid: int) -> None:
+    """Maps the caller's own ids, and no others."""
+    for name, content in (
+        ("setgroups", b"deny"),
+        ("uid_map", b"%d %d 1" % (uid, uid)),
+        ("gid_map", b"%d %d 1" % (gid, gid)),
+    ):
+        descriptor = os.open(f"/proc/self/{name}", os.O_WRONLY | os.O_CLOEXEC)
+        os.write(descriptor, content)
+        os.close(descriptor)
+
+
+def become(uid: int, gid: int) -> None:
+    """Root becomes an ordinary user that owns nothing on the host, groups and all."""
+    os.setgroups([])
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+
+
+def restrict_files(rules: "Mapping[str, Any] | None") -> None:
+    """Landlock: what is not allowed here stays refused, also by mounts that would allow it."""
+    if rules is None:
+        return
+    ruleset = calls.landlock_ruleset(rules["fs"], rules["net"], rules["scoped"], rules["abi"])
+    for path, rights in rules["paths"]:
+        try:
+            opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except FileNotFoundError:
+            continue
+        calls.landlock_allow(ruleset, rights, opened)
+        os.close(opened)
+    calls.landlock_restrict(ruleset, rules["flags"])
+    os.close(ruleset)
+
+
+def _require_same(found: os.stat_result, identity: "tuple[int, int] | None", source: str) -> None:
+    if identity is not None and (found.st_dev, found.st_ino) != identity:
+        raise Replaced(source)

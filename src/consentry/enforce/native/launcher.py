@@ -1,0 +1,214 @@
+"""The warm parent: a small process with one thread that makes boxes on request and watches them.
+
+It holds no secrets and opens nothing but what it is handed. A request is a plan and descriptors,
+over the socket it was started with; each run has a socket of its own, over which its news go out
+and which it loses when the run ends. When the socket of the owner closes, it ends, and every box
+with it.
+"""
+
+import _socket
+import errno
+import marshal
+import os
+import select
+
+from consentry.enforce.native import box, calls, reaper
+from consentry.enforce.native.observer import Observer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_MOST_FILES = 250
+_HEADER, _PREFIX = 8, 4
+_REPORT_BYTES = 1 << 16
+_SERVED_AT_ONCE = 64
+_P_PIDFD = 3
+
+
+class _Run:
+    """One box while it lives, as the launcher sees it."""
+
+    def __init__(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
+        self.news = news
+        self.observer: Observer | None = None
+        self.watched: set[int] = set()
+        report, report_end = os.pipe()
+        mine, its = _socketpair()
+        with_users = 0 if plan["idmap"] is not None else calls.CLONE_NEWUSER
+        self.pid = calls.clone(box.NEW_NAMESPACES | with_users)
+        if self.pid == 0:
+            os.close(report)
+            reaper.live(plan, files, report_end, (mine.detach(), its.detach()))
+        os.close(report_end)
+        its.close()
+        self.report = report
+        self.gate = mine
+        self.pidfd = os.pidfd_open(self.pid)
+        self.told = b""
+
+
+class Launcher:
+    """Waits for requests, listeners, reports and deaths, and does what each needs."""
+
+    def __init__(self, control: int) -> None:
+        self._control = _socket.socket(fileno=control)
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        self._does: dict[int, Any] = {}
+        # Root reaches files through mounts that show them as another user's; made once.
+        self._shown_as = _other_users() if os.getuid() == 0 else None
+
+    def live(self) -> None:
+        """Until the owner is gone."""
+        control = self._control.fileno()
+        while True:
+            for descriptor, events in self._poll.poll():
+                if descriptor == control:
+                    if not self._take_request():
+                        return
+                elif descriptor in self._does:
+                    self._does[descriptor](events)
+
+    def _take_request(self) -> bool:
+        header, ancillary, _, _ = self._control.recvmsg(
+            _HEADER, _socket.CMSG_SPACE(4 * _MOST_FILES), _socket.MSG_CMSG_CLOEXEC
+        )
+        if not header:
+            return False
+        files: list[int] = []
+        for level, kind, data in ancillary:
+            if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):
+                files += [
+                    int.from_bytes(data[at : at + 4], "little")
+                    for at in range(0, len(data) - len(data) % 4, 4)
+                ]
+        wanted = int.from_bytes(header, "little")
+        body = b""
+        while len(body) < wanted:
+            part = self._control.recv(wanted - len(body))
+            if not part:
+                return False
+            body += part
+        news = _socket.socket(fileno=files[0])
+        plan = marshal.loads(body)  # noqa: S302 - from our own owner only
+        plan["idmap"] = None
+        if self._shown_as is not None:
+            plan["idmap"] = len(files)
+            files.append(os.dup(self._shown_as))
+        try:
+            run = _Run(news, plan, files)
+        except OSError as problem:
+            _send(news, ("failed", problem.errno or 0, str(problem.filename)))
+        else:
+            _send(news, ("started", run.pid, ""), run.pidfd)
+            self._watch(run, run.report, lambda events: self._hear(run, events))
+            self._watch(run, run.pidfd, lambda _: self._bury(run))
+            self._watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
+        for descriptor in files[1:]:
+            os.close(descriptor)
+        return True
+
+    def _watch(self, run: _Run, descriptor: int, does: "Any") -> None:
+        self._does[descriptor] = does
+        run.watched.add(descriptor)
+        self._poll.register(descriptor, select.POLLIN)
+
+    def _forget(self, run: _Run, descriptor: int) -> None:
+        if descriptor in run.watched:
+            run.watched.remove(descriptor)
+            del self._does[descriptor]
+            self._poll.unregister(descriptor)
+
+    def _take_descriptor(self, run: _Run) -> None:
+        space = _socket.CMSG_SPACE(4)
+        said, ancillary, _, _ = run.gate.recvmsg(1, space, _socket.MSG_CMSG_CLOEXEC)
+        taken = [int.from_bytes(data[:4], "little") for _, _, data in ancillary]
+        if said == b"b":
+            _send(run.news, ("built", len(taken), ""), *taken)
+            for descriptor in taken:
+                os.close(descriptor)
+        elif said == b"l" and taken:
+            observer = Observer(taken[0], calls.MACHINE)
+            run.observer = observer
+            self._watch(run, taken[0], lambda events: self._serve(run, observer, events))
+        else:
+            self._forget(run, run.gate.fileno())
+            return
+        run.gate.send(b"g")
+
+    def _serve(self, run: _Run, observer: Observer, events: int) -> None:
+        if not events & select.POLLIN or not observer.serve():
+            self._forget(run, observer.listener)
+
+    def _hear(self, run: _Run, events: int) -> None:
+        part = os.read(run.report, _REPORT_BYTES) if events & select.POLLIN else b""
+        if not part:
+            self._forget(run, run.report)
+            return
+        run.told += part
+        while len(run.told) >= _PREFIX and len(run.told) >= _PREFIX + _length(run.told):
+            end = _PREFIX + _length(run.told)
+            message = marshal.loads(run.told[_PREFIX:end])  # noqa: S302 - from our own box
+            run.told = run.told[end:]
+            _send(run.news, message)
+
+    def _bury(self, run: _Run) -> None:
+        if run.report in run.watched:
+            self._hear(run, select.POLLIN)
+            self._forget(run, run.report)
+        waited = os.waitid(_P_PIDFD, run.pidfd, os.WEXITED)
+        for descriptor in list(run.watched):
+            self._forget(run, descriptor)
+        notes = {} if run.observer is None else run.observer.notes()
+        notes["status"] = waited.si_status if waited is not None else 0
+        held = os.memfd_create("notes", os.MFD_CLOEXEC)
+        os.write(held, marshal.dumps(notes))
+        _send(run.news, ("over", 0, ""), held)
+        os.close(held)
+        if run.observer is not None:
+            run.observer.close()
+        run.news.close()
+        run.gate.close()
+        os.close(run.report)
+        os.close(run.pidfd)
+
+
+def _other_users() -> int:
+    """A user namespace that shows host user 0 and its neighbours as others, far away."""
+    ready, told = os.pipe()
+    pid = calls.clone(calls.CLONE_NEWUSER)
+    if pid == 0:
+        os.close(told)
+        os.read(ready, 1)
+        os._exit(0)
+    os.close(ready)
+    try:
+        for name in ("uid_map", "gid_map"):
+            descriptor = os.open(f"/proc/{pid}/{name}", os.O_WRONLY | os.O_CLOEXEC)
+            os.write(descriptor, b"0 100000 65536")
+            os.close(descriptor)
+        return os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.close(told)
+        os.waitpid(pid, 0)
+
+
+def _length(told: bytes) -> int:
+    return int.from_bytes(told[:_PREFIX], "little")
+
+
+def _send(news: _socket.socket, message: object, *descriptors: int) -> None:
+    body = marshal.dumps(message)  # type: ignore[arg-type]
+    rights = b"".join(each.to_bytes(4, "little") for each in descriptors)
+    ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if rights else []
+    try:
+        news.sendmsg([body], ancillary)
+    except OSError as problem:
+        if problem.errno not in (errno.EPIPE, errno.ECONNRESET):
+            raise
+
+
+def _socketpair() -> "tuple[_socket.socket, _socket.socket]":
+    a, b = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    return a, b

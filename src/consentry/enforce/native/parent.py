@@ -1,0 +1,163 @@
+"""The owner's side of the launcher: starts it, hands it plans, and hears how runs end.
+
+The launcher is a bare interpreter of its own, because making a box means duplicating a process, and
+that is only safe and cheap from a small one with a single thread. It ends when this object is closed
+or its process dies.
+"""
+
+import marshal
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
+from consentry.enforce.native.reaper import END_NOW
+
+_MOST_MESSAGE: Final = 1 << 16
+_MOST_DESCRIPTORS: Final = 4
+_SOURCE: Final = Path(__file__).resolve().parents[3]
+_PROGRAM: Final = (
+    "import sys; sys.path.insert(0, sys.argv[2])\n"
+    "from consentry.enforce.native.launcher import Launcher\n"
+    "Launcher(int(sys.argv[1])).live()"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a box ended: the program's status, what it used, what was noted, and its layer."""
+
+    status: int | None
+    user_seconds: float
+    system_seconds: float
+    peak_kib: int
+    notes: Mapping[str, Any]
+    layer: int | None
+    problem: tuple[str, int, str] | None
+
+
+class Running:
+    """One box that was started; not shared between threads."""
+
+    def __init__(self, news: socket.socket) -> None:
+        self._news = news
+        self._pidfd: int | None = None
+        self._layer: int | None = None
+        self._end: tuple[int, tuple[float, float, int]] | None = None
+        self._problem: tuple[str, int, str] | None = None
+        self._notes: Mapping[str, Any] | None = None
+
+    def fileno(self) -> int:
+        """What becomes readable when there is news."""
+        return self._news.fileno()
+
+    def hear(self) -> bool:
+        """Takes one piece of news; false when it was the last."""
+        said, descriptors, _, _ = socket.recv_fds(self._news, _MOST_MESSAGE, _MOST_DESCRIPTORS)
+        if not said:
+            self._problem = self._problem or ("failed", 0, "the launcher is gone")
+            return False
+        what, number, detail = marshal.loads(said)  # noqa: S302 - from our own launcher
+        match what:
+            case "started":
+                [self._pidfd] = descriptors
+            case "built":
+                self._layer = descriptors[0] if descriptors else None
+            case "ended":
+                self._end = (number, detail)
+            case "over":
+                [held] = descriptors
+                with os.fdopen(held, "rb") as notes:
+                    notes.seek(0)
+                    self._notes = marshal.load(notes)  # noqa: S302 - as above
+                return False
+            case _:
+                self._problem = (what, number, str(detail))
+                return what != "failed" or self._pidfd is not None
+        return True
+
+    def pass_signal(self, number: int) -> None:
+        """To the program and its group."""
+        if self._pidfd is not None:
+            signal.pidfd_send_signal(self._pidfd, number)
+
+    def end_now(self) -> None:
+        """Kills everything in the box; what it used is still counted."""
+        self.pass_signal(END_NOW)
+
+    def kill(self) -> None:
+        """Kills the box itself, for one that does not listen."""
+        self.pass_signal(signal.SIGKILL)
+
+    def ended(self) -> Ended:
+        """How it ended; the layer is the caller's to close from here on."""
+        status, used = self._end or (None, (0.0, 0.0, 0))
+        layer, self._layer = self._layer, None
+        return Ended(
+            status=None if status is None else os.waitstatus_to_exitcode(status),
+            user_seconds=used[0],
+            system_seconds=used[1],
+            peak_kib=used[2],
+            notes=self._notes or {},
+            layer=layer,
+            problem=self._problem,
+        )
+
+    def close(self) -> None:
+        """Lets go of everything that was not handed on."""
+        self._news.close()
+        for descriptor in (self._pidfd, self._layer):
+            if descriptor is not None:
+                os.close(descriptor)
+        self._pidfd = self._layer = None
+
+
+class NativeParent:
+    """A launcher and the socket to it; threads may share it."""
+
+    def __init__(self) -> None:
+        # The system's own place for temporary folders, whatever the environment says.
+        self._root = tempfile.mkdtemp(prefix="consentry-", dir="/tmp")
+        self._one_at_a_time = Lock()
+        self._control, its = socket.socketpair()
+        argv = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(its.fileno()), str(_SOURCE)]
+        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
+            argv,
+            pass_fds=[its.fileno()],
+            stdin=subprocess.DEVNULL,
+            env={},
+            cwd="/",
+            start_new_session=True,
+        )
+        its.close()
+
+    def launch(self, plan: Mapping[str, Any], files: Sequence[int]) -> Running:
+        """Starts a box; `files` are the descriptors that the plan names by number from 1 on."""
+        mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        body = marshal.dumps({**plan, "root": self._root})
+        try:
+            with self._one_at_a_time:
+                header = len(body).to_bytes(8, "little")
+                socket.send_fds(self._control, [header], [its.fileno(), *files])
+                self._control.sendall(body)
+        except OSError as problem:
+            mine.close()
+            raise Refused(Code.ENGINE_FAILED, f"the launcher is gone: {problem}") from problem
+        finally:
+            its.close()
+        return Running(mine)
+
+    def close(self) -> None:
+        """Ends the launcher, and every box with it."""
+        self._control.close()
+        self._process.wait()
+        Path(self._root).rmdir()

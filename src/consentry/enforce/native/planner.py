@@ -1,0 +1,161 @@
+"""Compiles a confinement for the native engine: a flat list of steps, rights and a filter.
+
+Everything that needs a decision is decided here, outside and before the box exists; what runs
+inside only carries it out. A control that this host cannot hold is reported, and then nothing runs.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from consentry.enforce.confinement import Confinement
+from consentry.enforce.native.planparts import (
+    Layered,
+    Rule,
+    apart_from_layers,
+    bind_steps,
+    hidden_places,
+    layer_rules,
+    layer_steps,
+    layered_roots,
+    own_folders,
+    program_rules,
+    program_steps,
+)
+from consentry.enforce.native.rights import (
+    DEVICES,
+    EXECUTE,
+    READ,
+    READ_DIR,
+    WRITE,
+    WRITE_FILE,
+    Handled,
+)
+from consentry.enforce.native.runtime import PROGRAM_FOLDERS, Runtime, Step, runtime_of
+from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
+from consentry.enforce.roots import Root, bound_roots
+from consentry.surface.dimensions import Level
+from consentry.surface.protected import ProtectedRoots
+
+BEHIND_ROOT: Final = 100_000
+"""The host's user and group that a root caller's program runs as: nobody has this number."""
+
+_TMP_BYTES: Final = 256 << 20
+_SHM: Final = "/dev/shm"  # noqa: S108 - the box's own
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What the planner must know of the host and the caller."""
+
+    uid: int
+    gid: int
+    machine: str
+    landlock_abi: int
+    home: Path | None
+    protected: ProtectedRoots
+
+    @property
+    def inner(self) -> tuple[int, int]:
+        """The ids that the program has, which are its ids on the host as well."""
+        return (BEHIND_ROOT, BEHIND_ROOT) if self.uid == 0 else (self.uid, self.gid)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the launcher is told, and what the caller must know to read the outcome."""
+
+    steps: tuple[Step, ...]
+    landlock: dict[str, Any] | None
+    filter: bytes
+    layered: tuple[Layered, ...]
+    readable: tuple[Root, ...]
+    runtime: Runtime
+    hidden: tuple[str, ...]
+    writable: tuple[str, ...]
+
+
+def compile_plan(wanted: Confinement, host: Host) -> Plan:
+    """The plan; raises where a part of it may not be granted."""
+    surface = wanted.surface
+    reads = bound_roots(surface.fs_read_roots, wanted.workspace, host.home, host.protected)
+    writes = bound_roots(surface.fs_write_roots, wanted.workspace, host.home, host.protected)
+    runtime = runtime_of(host.protected, wanted.program.prefixes, *host.inner)
+    layered = tuple(layered_roots(reads, writes))
+    readable = tuple(apart_from_layers(reads, layered, runtime))
+    shown = [*(layer.root for layer in layered), *readable]
+    hidden = tuple(hidden_places(wanted.denied, shown, wanted.workspace, host.home))
+    own = own_folders(surface.fs_write_roots)
+    runs_any = surface.proc_exec.level is Level.ANY
+    steps: list[Step] = [*runtime.steps]
+    steps += [
+        ("again", path, ("ro", "nosuid", "nodev", "noexec"))
+        for path in (() if runs_any else PROGRAM_FOLDERS)
+        if Path(path).is_dir()
+    ]
+    steps += [
+        ("tmpfs", path, _TMP_BYTES, 0o700 if is_writable else 0o555, ("noexec",))
+        for path, is_writable in own
+    ]
+    steps += layer_steps(layered, runs_any=runs_any)
+    steps += bind_steps(readable)
+    steps += [("hide_folder" if Path(path).is_dir() else "hide_file", path) for path in hidden]
+    steps += program_steps(wanted, runs_any=runs_any)
+    handled = Handled.by(host.landlock_abi)
+    rules: list[Rule] = [
+        *((path, _on_runtime(path, handled, runs_any=runs_any)) for path in runtime.roots),
+        *_fixed_rules(handled),
+        *((path, handled.on(WRITE if can else READ, folder=True)) for path, can in own),
+        *layer_rules(layered, reads, handled),
+        *program_rules(wanted, handled),
+    ]
+    if runs_any:
+        rules += [
+            (str(root.path), handled.on(READ | EXECUTE, folder=root.is_folder)) for root in shown
+        ]
+    return Plan(
+        steps=tuple(steps),
+        landlock=_ruleset(handled, host.landlock_abi, rules),
+        filter=compile_filter(host.machine, FilterWish(memory_files=runs_any)),
+        layered=layered,
+        readable=readable,
+        runtime=runtime,
+        hidden=hidden,
+        writable=tuple(
+            [str(root.path) for layer in layered for root in layer.writable]
+            + [path for path, can in own if can]
+            + ["/dev", "/proc"]
+        ),
+    )
+
+
+def _on_runtime(path: str, handled: Handled, *, runs_any: bool) -> int:
+    rights = READ | EXECUTE if runs_any else READ
+    return handled.on(rights, folder=Path(path).is_dir())
+
+
+def _fixed_rules(handled: Handled) -> list[Rule]:
+    return [
+        ("/", handled.on(READ_DIR, folder=True)),
+        ("/proc", handled.on(READ | WRITE_FILE, folder=True)),
+        ("/dev", handled.on(DEVICES, folder=True)),
+        (_SHM, handled.on(WRITE, folder=True)),
+        ("/etc", handled.on(READ, folder=True)),
+    ]
+
+
+def _ruleset(handled: Handled, abi: int, rules: list[Rule]) -> dict[str, Any] | None:
+    if abi == 0:
+        return None
+    # One rule a place: later rules add to earlier ones, and each costs a descriptor.
+    together: dict[str, int] = {}
+    for path, rights in rules:
+        together[path] = together.get(path, 0) | rights
+    return {
+        "abi": abi,
+        "fs": handled.fs,
+        "net": 0,
+        "scoped": handled.scoped,
+        "flags": handled.flags,
+        "paths": list(together.items()),
+    }

@@ -1,0 +1,158 @@
+"""The parts of a plan: which steps and rights each kind of grant becomes."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from consentry.enforce.confinement import Confinement
+from consentry.enforce.native.rights import EXECUTE, READ, WRITE, Handled
+from consentry.enforce.native.runtime import HOME, Runtime, Step
+from consentry.enforce.roots import Root, outermost
+from consentry.surface.pattern import Anchor, Pattern
+from consentry.surface.patterns import PatternScope
+
+Rule: TypeAlias = tuple[str, int]
+
+READ_ONLY: Final = ("ro", "nosuid", "nodev", "idmap")
+
+
+@dataclass(frozen=True, slots=True)
+class Layered:
+    """A root whose writes go to a layer: its number there, and the places writable below it."""
+
+    number: int
+    root: Root
+    writable: tuple[Root, ...]
+
+
+def layered_roots(reads: Iterable[Root], writes: Iterable[Root]) -> Iterator[Layered]:
+    """The outermost roots with something writable at or below them, numbered."""
+    wanted = [root for root in writes if root.path != Path("/")]
+    number = 0
+    for root in outermost([*reads, *wanted]):
+        below = tuple(each for each in wanted if each.path.is_relative_to(root.path))
+        if below:
+            yield Layered(number, _folder_of(root), below)
+            number += 1
+
+
+def _folder_of(root: Root) -> Root:
+    """A layer lies over a folder; over the parent, where a single file may be written."""
+    if root.is_folder or not root.exists:
+        return root
+    parent = root.path.parent
+    found = parent.stat()
+    return Root(
+        parent, root.pattern, is_whole=False, is_folder=True, identity=(found.st_dev, found.st_ino)
+    )
+
+
+def apart_from_layers(
+    reads: Iterable[Root], layered: Iterable[Layered], runtime: Runtime
+) -> Iterator[Root]:
+    """The roots that are only read, and that nothing else shows already."""
+    shown = [*runtime.roots, *(str(layer.root.path) for layer in layered)]
+    for root in outermost(reads):
+        if root.exists and not any(root.path.is_relative_to(above) for above in shown):
+            yield root
+
+
+def layer_steps(layered: Iterable[Layered], *, runs_any: bool) -> Iterator[Step]:
+    """Each layer at its place, with the folders that are to be writable and do not exist yet."""
+    for layer in layered:
+        root = layer.root
+        folders = tuple(
+            str(each.path.relative_to(root.path))
+            for each in layer.writable
+            if not each.exists and each.path != root.path
+        )
+        attributes = () if runs_any else ("noexec",)
+        yield ("dir", str(root.path))
+        source = str(root.path) if root.exists else None
+        yield ("layer", source, str(root.path), attributes, root.identity, folders)
+        # Landlock only adds up: a writable folder above would open all of this. Mounts take away.
+        if all(each.path != root.path for each in layer.writable):
+            for each in layer.writable:
+                yield ("again", str(_writable_place(each)), ())
+            yield ("limit", str(root.path), ("ro",))
+
+
+def _writable_place(root: Root) -> Path:
+    """A file is replaced by its writers as often as it is written, so its folder is opened."""
+    return root.path if root.is_folder or not root.exists else root.path.parent
+
+
+def bind_steps(readable: Iterable[Root]) -> Iterator[Step]:
+    """Each root where it is outside."""
+    for root in readable:
+        if root.is_folder:
+            yield ("dir", str(root.path))
+        else:
+            yield ("dir", str(root.path.parent))
+            yield ("empty", str(root.path))
+        yield ("bind", str(root.path), str(root.path), READ_ONLY, root.identity)
+
+
+def layer_rules(
+    layered: Iterable[Layered], reads: Iterable[Root], handled: Handled
+) -> Iterator[Rule]:
+    """A layer shows a whole root; what of it may be read and written is said one by one."""
+    for layer in layered:
+        for root in layer.writable:
+            yield (str(_writable_place(root)), handled.on(WRITE, folder=True))
+    for root in reads:
+        yield (str(root.path), handled.on(READ, folder=root.is_folder))
+
+
+def program_steps(wanted: Confinement, *, runs_any: bool) -> Iterator[Step]:
+    """Private copies of the hashed files at their own paths; other programs bound over `noexec`."""
+    program = wanted.program
+    for index, path in enumerate(program.copies):
+        yield ("dir", str(path.parent))
+        yield ("empty", str(path))
+        yield ("copy", index, str(path), 0o555)
+    if not runs_any:
+        for path in program.startable:
+            if path not in program.copies:
+                yield ("bind", str(path), str(path), ("ro", "nosuid", "nodev"), None)
+
+
+def program_rules(wanted: Confinement, handled: Handled) -> Iterator[Rule]:
+    """Only these files may be executed."""
+    for path in (*wanted.program.copies, *wanted.program.startable):
+        yield (str(path), handled.on(READ | EXECUTE, folder=False))
+
+
+def own_folders(writes: PatternScope) -> tuple[tuple[str, bool], ...]:
+    """The run's own folders, and whether it may write them."""
+    is_writable = PatternScope.parse(["/tmp/"]) <= writes  # noqa: S108 - the box's own
+    return (("/tmp", is_writable), (HOME, is_writable))  # noqa: S108 - as above
+
+
+def hidden_places(
+    denied: Iterable[Pattern], shown: Iterable[Root], workspace: Path, home: Path | None
+) -> Iterator[str]:
+    """What lies inside a granted root, exists, and is denied: covered, so that it is not there."""
+    roots = [root.path for root in shown if root.is_folder]
+    for pattern in denied:
+        for path in _existing(pattern, workspace, home):
+            if any(path.is_relative_to(root) and path != root for root in roots):
+                yield str(path)
+
+
+def _existing(pattern: Pattern, workspace: Path, home: Path | None) -> Iterator[Path]:
+    names = pattern.prefix
+    base = {Anchor.WORKSPACE: workspace, Anchor.ABSOLUTE: Path("/"), Anchor.HOME: home}.get(
+        pattern.anchor
+    )
+    if base is None:
+        return
+    if pattern.is_literal or pattern.is_tree:
+        path = base.joinpath(*names)
+        if os.path.lexists(path):
+            yield path
+        return
+    spelling = pattern.text.lstrip("/").removeprefix("~/").removesuffix("/**").rstrip("/")
+    yield from base.glob(spelling)

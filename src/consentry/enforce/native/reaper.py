@@ -1,0 +1,170 @@
+"""The first process of the box: starts the program, reaps whatever dies, and reports how it ended.
+
+A pid namespace needs a first process that waits for orphans; were it the program itself, signals
+with default action would be ignored and the processor time of orphans lost. It holds no capability,
+cannot be traced or read by what runs beside it, and speaks only to the launcher, over a pipe that
+the program never has.
+"""
+
+import _signal  # type: ignore[import-not-found]
+import _socket
+import errno
+import marshal
+import os
+import resource
+
+from consentry.enforce.native import box, calls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+NOT_FOUND, NOT_EXECUTABLE, NOT_BUILT = 127, 126, 125
+_SIGKILL, _SIGCHLD = 9, 17
+END_NOW = 34  # the first signal that programs do not use
+_PASSED_ON = (1, 2, 3, 15, 10, 12, 28)  # HUP INT QUIT TERM USR1 USR2 WINCH
+
+
+def live(
+    plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: "tuple[int, int]"
+) -> None:
+    """Builds the box, runs the program, and never returns.
+
+    `report` is where the launcher reads; `gate` is the pair of socket ends over which the program
+    hands out its listener and is told to go on.
+    """
+    status = NOT_BUILT
+    try:
+        calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
+        status = _run(plan, files, report, gate)
+    except box.Replaced as problem:
+        _tell(report, "replaced", 0, str(problem))
+    except OSError as problem:
+        _tell(report, "failed", problem.errno or 0, str(problem.filename or problem.strerror))
+    except BaseException as problem:  # noqa: BLE001 - nothing above this frame is ours
+        _tell(report, "failed", 0, f"{type(problem).__name__}: {problem}")
+    finally:
+        os._exit(status)
+
+
+def _run(
+    plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: "tuple[int, int]"
+) -> int:
+    uid, gid = plan["ids"]
+    if plan["idmap"] is None:
+        box.enter_user_namespace(uid, gid)
+    built = box.Box(plan, files)
+    built.build()
+    _socket.sethostname(plan["hostname"])
+    calls.drop_bounding_set()
+    if plan["idmap"] is not None:
+        box.become(uid, gid)
+    calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
+    calls.drop_capabilities()
+    calls.prctl(calls.PR_SET_DUMPABLE, 0)
+    _hand_out(gate[1], b"b", built.layer)
+    for number in _PASSED_ON:
+        _signal.signal(number, _signal.SIG_IGN)
+    child = os.fork()
+    if child == 0:
+        _become_program(plan, files, report, gate)
+    for end in gate:
+        os.close(end)
+    for number in _PASSED_ON:
+        _signal.signal(number, lambda n, _: _pass_on(child, n))
+    _signal.signal(END_NOW, lambda *_: _kill_all())
+    return _reap(child, report)
+
+
+def _become_program(
+    plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: "tuple[int, int]"
+) -> None:
+    try:
+        for number in _PASSED_ON:
+            _signal.signal(number, _signal.SIG_DFL)
+        os.setsid()
+        _take_streams(plan, files)
+        for which, soft, hard in plan["rlimits"]:
+            resource.setrlimit(which, (soft, hard))
+        os.umask(plan["umask"])
+        os.chdir(plan["cwd"])
+        calls.prctl(calls.PR_SET_DUMPABLE, 1)
+        box.restrict_files(plan["landlock"])
+        listener = calls.seccomp(plan["filter"], listening=plan["listens"])
+        if plan["listens"]:
+            _hand_out(gate[1], b"l", listener)
+            os.close(listener)
+        calls.close_from(3)
+        os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
+    except OSError as problem:
+        what = "program" if problem.filename == plan["program"] else "failed"
+        _tell(report, what, problem.errno or 0, str(problem.filename or problem.strerror))
+        not_found = problem.errno == errno.ENOENT
+        os._exit(NOT_FOUND if not_found else NOT_EXECUTABLE)
+    finally:
+        os._exit(NOT_BUILT)
+
+
+def _take_streams(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
+    for number, index in enumerate(plan["streams"]):
+        os.dup2(files[index], number)
+    if plan["terminal"]:
+        import fcntl  # noqa: PLC0415 - only interactive runs need it
+
+        fcntl.ioctl(0, 0x540E, 0)  # TIOCSCTTY
+
+
+def _hand_out(gate: int, what: bytes, descriptor: int | None) -> None:
+    """Passes a descriptor to the launcher, and goes on only when it was taken.
+
+    With a listener, nothing that is trapped may be called before somebody serves it.
+    """
+    with_gate = _socket.socket(fileno=gate)
+    rights = [] if descriptor is None else [descriptor.to_bytes(4, "little")]
+    with_gate.sendmsg([what], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, each) for each in rights])
+    with_gate.recv(1)
+    with_gate.detach()
+
+
+def _reap(child: int, report: int) -> int:
+    while True:
+        try:
+            pid, status = os.wait()
+        except ChildProcessError:
+            return NOT_BUILT
+        if pid == child:
+            break
+    _end_the_rest()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    _tell(report, "ended", status, (used.ru_utime, used.ru_stime, used.ru_maxrss))
+    return 0
+
+
+def _end_the_rest() -> None:
+    """Kills and waits for everything else in the namespace, so that its time is counted."""
+    _kill_all()
+    while True:
+        try:
+            os.wait()
+        except ChildProcessError:
+            return
+
+
+def _kill_all() -> None:
+    try:
+        os.kill(-1, _SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _pass_on(child: int, number: int) -> None:
+    try:
+        os.killpg(child, number)
+    except ProcessLookupError:
+        return
+
+
+def _tell(report: int, what: str, number: int, detail: object) -> None:
+    message = marshal.dumps((what, number, detail))  # type: ignore[arg-type]
+    os.write(report, len(message).to_bytes(4, "little") + message)

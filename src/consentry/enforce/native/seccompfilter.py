@@ -1,0 +1,149 @@
+"""The filter on system calls: a list of what is refused, written for this machine's processor.
+
+A list of refusals, not of permissions, so that ordinary programs (numpy, node, compilers) go on
+working; everything on it reaches parts of the kernel that confined code has no business with, or
+undoes another control. What it refuses, it refuses for good, also across exec.
+
+Calls that an observer wants to see are handed to it and then go on as they are: observing never
+decides. Arguments that are pointers cannot be judged here at all.
+"""
+
+import errno
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from consentry.enforce.native.syscallnumbers import AUDIT_ARCH, NUMBERS
+
+REFUSED: Final = (
+    "io_uring_setup", "io_uring_enter", "io_uring_register", "userfaultfd", "bpf",
+    "perf_event_open", "keyctl", "add_key", "request_key", "unshare", "setns", "mount", "umount2",
+    "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount", "fspick", "open_tree",
+    "open_tree_attr", "move_mount", "mount_setattr", "statmount", "listmount", "ptrace",
+    "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_getfd", "kcmp",
+    "name_to_handle_at", "open_by_handle_at", "memfd_secret", "create_module", "init_module",
+    "finit_module", "delete_module", "get_kernel_syms", "query_module", "kexec_load",
+    "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "settimeofday", "clock_settime",
+    "clock_adjtime", "adjtimex", "sethostname", "setdomainname", "iopl", "ioperm", "quotactl",
+    "quotactl_fd", "nfsservctl", "lookup_dcookie", "syslog", "vhangup", "modify_ldt", "uselib",
+    "ustat", "sysfs", "_sysctl", "fanotify_init", "move_pages", "migrate_pages",
+)  # fmt: skip
+OBSERVED: Final = (
+    "openat", "open", "openat2", "creat", "execve", "execveat", "connect", "unlink", "unlinkat",
+    "rmdir", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "symlink", "symlinkat", "link",
+    "linkat", "truncate",
+)  # fmt: skip
+FAMILIES: Final = (1, 2, 10)
+"""AF_UNIX, AF_INET, AF_INET6: the only kinds of socket there are inside."""
+
+_NEW_NAMESPACE_BITS: Final = 0x7E020000
+_TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for the user
+_X32_BIT: Final = 0x40000000
+
+_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_NUMBER_AT, _ARCH_AT, _ARGUMENTS_AT = 0, 4, 16
+_ALLOW, _KILL, _ERRNO, _NOTIFY = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
+
+
+@dataclass(frozen=True, slots=True)
+class FilterWish:
+    """What of the filter depends on the run."""
+
+    observed: bool = True
+    memory_files: bool = True
+    families: tuple[int, ...] = FAMILIES
+
+
+def compile_filter(machine: str, wish: FilterWish) -> bytes:
+    """The filter as the kernel takes it; raises `KeyError` for a machine it is not written for."""
+    numbers = NUMBERS[machine]
+    refused = [*REFUSED] if wish.memory_files else [*REFUSED, "memfd_create"]
+    code = _Program()
+    code.load(_ARCH_AT)
+    code.unless_equal(AUDIT_ARCH[machine], _KILL)
+    code.load(_NUMBER_AT)
+    if machine == "x86_64":
+        code.if_at_least(_X32_BIT, _KILL)
+    if wish.observed:
+        code.if_among((numbers[n] for n in OBSERVED if n in numbers), _NOTIFY)
+        code.if_argument_set(numbers["sendto"], 4, _NOTIFY)
+    code.if_among((numbers[n] for n in refused if n in numbers), _ERRNO | errno.EPERM)
+    code.if_among([numbers["clone3"]], _ERRNO | errno.ENOSYS)
+    code.if_argument_bits(numbers["clone"], 0, _NEW_NAMESPACE_BITS, _ERRNO | errno.EPERM)
+    code.if_argument_among(numbers["ioctl"], 1, _TERMINAL_REQUESTS, _ERRNO | errno.EPERM)
+    code.unless_argument_among(numbers["socket"], 0, wish.families, _ERRNO | errno.EAFNOSUPPORT)
+    code.unless_argument_among(numbers["socketpair"], 0, (1,), _ERRNO | errno.EAFNOSUPPORT)
+    code.give(_ALLOW)
+    return code.assembled()
+
+
+class _Program:
+    """Instructions of the classic packet filter, eight bytes each."""
+
+    def __init__(self) -> None:
+        self._code: list[tuple[int, int, int, int]] = []
+
+    def load(self, offset: int) -> None:
+        self._code.append((_LOAD, 0, 0, offset))
+
+    def give(self, action: int) -> None:
+        self._code.append((_RETURN, 0, 0, action))
+
+    def unless_equal(self, value: int, action: int) -> None:
+        self._code.append((_JUMP_EQUAL, 1, 0, value))
+        self.give(action)
+
+    def if_at_least(self, value: int, action: int) -> None:
+        self._code.append((_JUMP_AT_LEAST, 0, 1, value))
+        self.give(action)
+
+    def if_among(self, values: Iterable[int], action: int) -> None:
+        """One comparison each, all jumping to one answer behind the last."""
+        wanted = list(values)
+        for index, value in enumerate(wanted):
+            last = index == len(wanted) - 1
+            self._code.append((_JUMP_EQUAL, len(wanted) - 1 - index, 1 if last else 0, value))
+        self.give(action)
+
+    def if_argument_bits(self, number: int, argument: int, bits: int, action: int) -> None:
+        self._when(number, argument, [(_JUMP_BITS, 0, 1, bits), (_RETURN, 0, 0, action)])
+
+    def if_argument_set(self, number: int, argument: int, action: int) -> None:
+        """Either half of a pointer that is not null."""
+        low = _ARGUMENTS_AT + 8 * argument
+        self._when(
+            number,
+            argument,
+            [
+                (_JUMP_EQUAL, 0, 2, 0),
+                (_LOAD, 0, 0, low + 4),
+                (_JUMP_EQUAL, 1, 0, 0),
+                (_RETURN, 0, 0, action),
+            ],
+        )
+
+    def if_argument_among(
+        self, number: int, argument: int, values: Sequence[int], action: int
+    ) -> None:
+        tests = [(_JUMP_EQUAL, len(values) - 1 - i, 0, v) for i, v in enumerate(values[:-1])]
+        tests.append((_JUMP_EQUAL, 0, 1, values[-1]))
+        self._when(number, argument, [*tests, (_RETURN, 0, 0, action)])
+
+    def unless_argument_among(
+        self, number: int, argument: int, values: Sequence[int], action: int
+    ) -> None:
+        tests = [(_JUMP_EQUAL, len(values) - i, 0, v) for i, v in enumerate(values)]
+        self._when(number, argument, [*tests, (_RETURN, 0, 0, action)])
+
+    def _when(self, number: int, argument: int, body: list[tuple[int, int, int, int]]) -> None:
+        """The body for one call, with the low half of an argument loaded; the number after it."""
+        self._code.append((_JUMP_EQUAL, 0, len(body) + 2, number))
+        self.load(_ARGUMENTS_AT + 8 * argument)
+        self._code.extend(body)
+        self.load(_NUMBER_AT)
+
+    def assembled(self) -> bytes:
+        return b"".join(
+            code.to_bytes(2, "little") + bytes((yes, no)) + value.to_bytes(4, "little")
+            for code, yes, no, value in self._code
+        )
