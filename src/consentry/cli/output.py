@@ -126,8 +126,11 @@ def write_pieces(pieces: Iterable[bytes]) -> None:
         try:
             for piece in pieces:
                 stream.buffer.write(piece)
-        finally:
+        except Exception:
+            # What came before is delivered; after an interrupt nobody waits for that.
             stream.flush()
+            raise
+        stream.flush()
 
 
 @contextmanager
