@@ -181,7 +181,7 @@ class Box:
         layer = self._opened_layer()
         number = self._layers
         self._layers += 1
-        for name in (f"upper{number}", f"work{number}", f"lower{number}"):
+        for name in (f"upper{number}", f"scratch{number}", f"lower{number}"):
             os.mkdir(name, 0o755, dir_fd=layer)
             os.chown(name, self._uid, self._gid, dir_fd=layer)
         for made in folders:
@@ -193,7 +193,7 @@ class Box:
             self._bind(source, lower.removeprefix(self._root), ("ro", "idmap"), identity)
         options = (
             f"userxattr,lowerdir={lower},upperdir=/proc/self/fd/{layer}/upper{number},"
-            f"workdir=/proc/self/fd/{layer}/work{number}"
+            f"workdir=/proc/self/fd/{layer}/scratch{number}"
         )
         flags = calls.MS_NOSUID | calls.MS_NODEV
         flags |= calls.MS_NOEXEC if "noexec" in attributes else 0

@@ -34,6 +34,15 @@ _COPY_EVENTS = (
     "INSERT INTO ledger_event (writer, seq, hash, body) "
     "SELECT writer, seq, hash, body FROM ledger_event_1 ORDER BY writer, seq"
 )
+# PostgreSQL reads no JSON with a NUL character in it, which a name from outside may well have; it is
+# put aside for reading only. The parser does not depend on settings; its declaration says it may.
+_AS_JSON = r"""
+CREATE FUNCTION consentry_json(body TEXT) RETURNS JSON
+LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT CASE WHEN position('\u0000' IN body) = 0 THEN body::json
+    ELSE regexp_replace(body, '(?<!\\)((\\\\)*)\\u0000', '\1\\ufffd', 'g')::json END
+$$
+"""
 _DROP_EVENTS = (
     "DROP TABLE ledger_head",
     "DROP TABLE store_identity",
@@ -57,10 +66,10 @@ EVENTS = Migration(
             """,
         ),
         Dialect.POSTGRESQL: (
-            # The parser of JSON does not depend on settings; only its declaration says it may.
+            _AS_JSON,
             """
             CREATE FUNCTION consentry_field(body TEXT, name TEXT) RETURNS TEXT
-            LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT body::json ->> name $$
+            LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT consentry_json(body) ->> name $$
             """,
             """
             CREATE TABLE ledger_event (
@@ -91,7 +100,11 @@ EVENTS = Migration(
     },
     back={
         Dialect.SQLITE: _DROP_EVENTS,
-        Dialect.POSTGRESQL: (*_DROP_EVENTS, "DROP FUNCTION consentry_field(TEXT, TEXT)"),
+        Dialect.POSTGRESQL: (
+            *_DROP_EVENTS,
+            "DROP FUNCTION consentry_field(TEXT, TEXT)",
+            "DROP FUNCTION consentry_json(TEXT)",
+        ),
     },
 )
 
@@ -139,7 +152,7 @@ ARCHIVES = Migration(
             """
             CREATE FUNCTION consentry_decision(body TEXT) RETURNS TEXT
             LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE
-            AS $$ SELECT body::json -> 'payload' ->> 'decision' $$
+            AS $$ SELECT consentry_json(body) -> 'payload' ->> 'decision' $$
             """,
             """
             ALTER TABLE ledger_event ADD COLUMN decision TEXT COLLATE "C"

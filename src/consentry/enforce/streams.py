@@ -1,0 +1,110 @@
+"""How a program's input and output reach it: as they are, captured, or through a terminal of its own.
+
+Output that is captured or capped passes through pipes, so that a program that prints without end
+meets its limit. A terminal is never shared with confined code: it gets one of its own, whose bytes
+are passed on, so that it can neither type for the user nor change the user's settings.
+"""
+
+import fcntl
+import os
+import pty
+import struct
+import termios
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+_PART: Final = 1 << 16
+_WINDOW_SIZE: Final = struct.Struct("HHHH")
+
+
+@dataclass(slots=True)
+class Pipe:
+    """One end in the box, one here; what comes is kept, passed on, or both."""
+
+    passes_to: int | None
+    keeps: bool
+    reader: int = -1
+    writer: int = -1
+    kept: bytearray = field(default_factory=bytearray)
+
+    def __post_init__(self) -> None:
+        self.reader, self.writer = os.pipe2(os.O_CLOEXEC)
+
+    def take(self) -> int:
+        """Reads what is there; returns how much, and 0 at the end."""
+        part = os.read(self.reader, _PART)
+        if self.keeps:
+            self.kept += part
+        if self.passes_to is not None:
+            write_all(self.passes_to, part)
+        return len(part)
+
+    def close(self) -> None:
+        """Lets go of what is still open."""
+        for end in (self.reader, self.writer):
+            if end >= 0:
+                os.close(end)
+        self.reader = self.writer = -1
+
+
+def write_all(descriptor: int, content: bytes) -> None:
+    """Writes everything; a reader that went away is not waited for."""
+    while content:
+        try:
+            content = content[os.write(descriptor, content) :]
+        except BrokenPipeError:
+            return
+
+
+@dataclass(slots=True)
+class Terminal:
+    """A terminal for the box, and the user's own that stands behind it."""
+
+    outside: int
+    ours: int = -1
+    its: int = -1
+
+    def __post_init__(self) -> None:
+        self.ours, self.its = pty.openpty()
+        self.fit()
+
+    def fit(self) -> None:
+        """Gives it the size of the user's window."""
+        size = fcntl.ioctl(self.outside, termios.TIOCGWINSZ, bytes(_WINDOW_SIZE.size))
+        fcntl.ioctl(self.ours, termios.TIOCSWINSZ, size)
+
+    def take_output(self) -> int:
+        """Passes on what the program printed; 0 when all of its side is closed."""
+        try:
+            part = os.read(self.ours, _PART)
+        except OSError:
+            return 0
+        write_all(self.outside, part)
+        return len(part)
+
+    def take_input(self) -> int:
+        """Passes on what the user typed."""
+        part = os.read(self.outside, _PART)
+        write_all(self.ours, part)
+        return len(part)
+
+    def close(self) -> None:
+        """Lets go of both ends."""
+        for end in (self.ours, self.its):
+            if end >= 0:
+                os.close(end)
+        self.ours = self.its = -1
+
+
+@contextmanager
+def typed_through(terminal: int) -> Iterator[None]:
+    """The user's terminal hands every key on, and is as it was afterwards."""
+    before = termios.tcgetattr(terminal)
+    tty.setraw(terminal)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)

@@ -1,0 +1,57 @@
+"""Denials in their one typed form, and what to type to allow them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from consentry.base.canonical import Json
+
+
+class Truth(StrEnum):
+    """Who vouches for an entry of a record; strongest first."""
+
+    KERNEL = "kernel"
+    MEDIATED = "mediated"
+    OBSERVED = "observed"
+    DECLARED = "declared"
+    REPORTED = "reported"
+
+
+class Operation(StrEnum):
+    """What was refused."""
+
+    READ = "read"
+    WRITE = "write"
+    NET = "net"
+    ENV = "env"
+    RUN = "run"
+    FFI = "ffi"
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionDenied(Exception):
+    """One refused operation; `str()` is the line that ESCALATION reads.
+
+    `allow` is the option that would allow it, or None where nothing would.
+    """
+
+    operation: Operation
+    resource: str
+    engine: str
+    truth: Truth
+    rule: str
+    allow: str | None = None
+    times: int = 1
+
+    def __str__(self) -> str:
+        return f"PermissionDenied: Requires {self.operation} access to {self.resource}"
+
+    def to_json(self) -> dict[str, Json]:
+        """As it stands among the violations of a run's record."""
+        return {
+            "operation": self.operation.value,
+            "resource": self.resource,
+            "rule": self.rule,
+            "truth": self.truth.value,
+            "allow": self.allow,
+            "times": self.times,
+        }
