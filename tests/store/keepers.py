@@ -18,7 +18,7 @@ from consentry.base.units import Duration
 from consentry.decide.session import Leader
 from consentry.record.envelope import Context
 from consentry.store.consents import StoredConsents
-from consentry.store.database import Database
+from consentry.store.database import Database, Row
 from consentry.store.grants import StoredGrants
 from consentry.store.ledger import Ledger
 from consentry.store.machines import StoredMachines
@@ -46,6 +46,13 @@ def events(ledger: Ledger) -> list[dict[str, Any]]:
 def types(ledger: Ledger) -> list[str]:
     """The types of what was recorded."""
     return [event["type"] for event in events(ledger)]
+
+
+def all_rows(database: Database, *tables: str) -> dict[str, list[Row]]:
+    """Every row of these tables."""
+    with database.reading() as view:
+        query = "SELECT * FROM {} ORDER BY 1"
+        return {table: list(view.rows(query.format(table))) for table in tables}
 
 
 class Processes:
