@@ -7,6 +7,7 @@ import pytest
 from consentry.base.clock import ManualClock
 from consentry.base.errors import BadInput, ConsentryError
 from consentry.decide.grant import GrantLack, GrantNeed, GrantScope
+from consentry.decide.identity import Role
 from consentry.decide.session import SessionKind
 from consentry.store.grants import StoredGrants
 from consentry.store.ledger import Ledger
@@ -49,6 +50,7 @@ def test_the_same_grant_is_not_given_twice(keepers: Keepers) -> None:
     """The one that stands is returned; another giver, scope or version is another grant."""
     given = keepers.grants.give(grant_terms())
     assert keepers.grants.give(grant_terms()) == given
+    assert keepers.grants.give(grant_terms(given_role=Role.OPERATOR)) == given
     assert types(keepers.ledger) == ["grant.given"]
     session = keepers.sessions.start(OWNER, SessionKind.LIBRARY).session_id
     for other in (

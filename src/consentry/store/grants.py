@@ -6,6 +6,7 @@ A grant that stands already is not given twice: its identity is module, version,
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from consentry.base.clock import Clock
@@ -65,7 +66,7 @@ class StoredGrants:
                 journal.record(draft, change=partial(_add, grant))
                 return grant
             for standing in self._standing(terms.module_id, terms.capability_id):
-                if standing.terms == terms and standing.grant_version == grant.grant_version:
+                if _is_the_same(standing, grant):
                     return standing
 
     def revoke(self, grant_id: str, by: Identity) -> Grant:
@@ -109,6 +110,12 @@ class StoredGrants:
         if grant is None:
             raise UsageProblem(Code.ID_UNKNOWN, f"no grant has the id `{grant_id}`")
         return grant
+
+
+def _is_the_same(standing: Grant, grant: Grant) -> bool:
+    """Whether the table would hold only one of the two; the giver's role does not tell them apart."""
+    same_role = replace(grant.terms, given_role=standing.terms.given_role)
+    return standing.terms == same_role and standing.grant_version == grant.grant_version
 
 
 def _add(grant: Grant, transaction: Transaction) -> None:
