@@ -87,7 +87,7 @@ def test_verify_counts_and_names_the_first_bad_event(consentry: CommandLine, sta
     """A flipped byte in the file itself is found: status 5 and the event's id."""
     ended = consentry("audit", "verify")
     assert ended.out.startswith("4 events verify, in 1 chain\n")
-    assert "no checkpoint was compared" in ended.out
+    assert "no checkpoint was ever taken: a cut tail" in ended.out
     path = state / "ledger.db"
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -150,6 +150,21 @@ def test_a_cut_tail_is_found_with_a_checkpoint_and_only_with_one(
     found = consentry("audit", "verify", "--checkpoint", str(kept))
     assert_error(found, Code.CHAIN_BROKEN)
     assert "event 4 of" in found.err
+
+
+def test_verify_says_when_the_last_checkpoint_was_taken(
+    consentry: CommandLine, state: Path
+) -> None:
+    """So that somebody looks for the copy; the time is in the document, too."""
+    assert state.exists()
+    assert json.loads(consentry("audit", "verify", "--json").out)["last_checkpoint"] is None
+    made = json.loads(consentry("audit", "checkpoint", "--json").out)["checkpoint"]
+    document = json.loads(consentry("audit", "verify", "--json").out)
+    assert document["last_checkpoint"] >= made["timestamp_utc"]
+    shown = consentry("audit", "verify").out.splitlines()[-2:]
+    assert shown[0].startswith("no checkpoint was compared: a cut tail")
+    last = document["last_checkpoint"]
+    assert shown[1] == f"the last one was taken at {last}; name its copy with --checkpoint"
 
 
 def test_a_ledger_that_is_gone_or_another_is_found(consentry: CommandLine, state: Path) -> None:

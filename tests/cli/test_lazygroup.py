@@ -147,7 +147,14 @@ def test_a_group_inside_the_root_is_a_table_too() -> None:
     audit = root.get_command(context, "audit")
     assert isinstance(audit, LazyGroup)
     assert audit.page is not None
-    assert audit.list_commands(context) == ["log", "show", "checkpoint", "verify", "export"]
+    assert audit.list_commands(context) == [
+        "log",
+        "show",
+        "checkpoint",
+        "verify",
+        "proof",
+        "export",
+    ]
     for name in audit.list_commands(context):
         command = audit.get_command(context, name)
         assert isinstance(command, PlainCommand)

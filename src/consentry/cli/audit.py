@@ -43,6 +43,9 @@ SECTIONS = (
                 "verify", "consentry.cli.auditverify:verify", "Follow every chain to its end"
             ),
             CommandRow(
+                "proof", "consentry.cli.auditproof:proof", "Prove an event without the ledger"
+            ),
+            CommandRow(
                 "export", "consentry.cli.auditexport:export", "Write events for other programs"
             ),
         ),

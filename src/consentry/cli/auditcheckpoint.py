@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import partial
 
 import click
 
@@ -12,14 +13,15 @@ from consentry.base.safetext import safe_line
 from consentry.cli.command import File, PlainCommand, output_of
 from consentry.cli.table import Page
 from consentry.record.checkpoint import Checkpoint, checkpoint_to_json
-from consentry.service.checkpoints import public_key, take_checkpoint
+from consentry.service.checkpoints import public_key, take_checkpoint, to_be_printed
+from consentry.service.placedfile import PlacedFile, place_new
 from consentry.service.surroundings import look_around
-from consentry.service.userfiles import write_new
 
 PAGE = Page(
     summary="Sign where every chain ends now, to be compared with later.",
     paragraphs=(
         "Follows every chain first. The key is made on first use and stays in the state directory.",
+        "That a checkpoint was taken is recorded in the ledger, behind what it covers.",
         "Keep the checkpoint elsewhere: whoever holds the key can sign another history.",
     ),
     examples=(
@@ -28,9 +30,9 @@ PAGE = Page(
         ("consentry audit checkpoint --quiet", "the bare document"),
     ),
     statuses=(
-        ("0", "signed"),
+        ("0", "signed and recorded"),
         ("2", "wrong usage, nothing was recorded yet, or the file cannot be made"),
-        ("5", "the ledger cannot be read or does not verify, or the key cannot be used"),
+        ("5", "the ledger cannot be read or written or does not verify, or the key cannot be used"),
         ("126", "the state directory is not safe to use"),
     ),
 )
@@ -48,10 +50,9 @@ def _checkpoint(ctx: click.Context, *, out: str | None, public: bool) -> ExitSta
             output.text(pem.rstrip("\n"))
         return ExitStatus.DONE
     clock = SystemClock()
-    made = take_checkpoint(around, clock, Uuid7Ids(clock))
+    written = to_be_printed if out is None else partial(_written, out)
+    made = take_checkpoint(around, clock, Uuid7Ids(clock), written)
     document = _as_text(made)
-    if out is not None:
-        write_new(out, document.encode())
     if output.json:
         output.document("audit-checkpoint", {"checkpoint": checkpoint_to_json(made), "file": out})
     elif out is None or output.quiet:
@@ -60,6 +61,10 @@ def _checkpoint(ctx: click.Context, *, out: str | None, public: bool) -> ExitSta
         events = sum(head.size for head in made.heads)
         output.text(f"{events} events signed with {made.key_id}, written to {safe_line(out)}")
     return ExitStatus.DONE
+
+
+def _written(out: str, made: Checkpoint) -> PlacedFile:
+    return place_new(out, _as_text(made).encode())
 
 
 def _as_text(made: Checkpoint) -> str:

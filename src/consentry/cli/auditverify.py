@@ -4,13 +4,14 @@ import os
 
 import click
 
+from consentry.base.clock import Instant
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import File, PlainCommand, output_of, usage_problem
 from consentry.cli.table import Page
 from consentry.record.checkpoint import Checkpoint
 from consentry.service.audit import require_sound
-from consentry.service.checkpoints import kept_checkpoint, require_continues
+from consentry.service.checkpoints import kept_checkpoint, last_taken, require_continues
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.surroundings import look_around
 
@@ -50,7 +51,9 @@ def _verify(ctx: click.Context, *, checkpoint: str | None, key: str | None) -> E
     if output.json:
         chains = [{"writer": h.writer, "events": h.seq, "hash": h.hash} for h in heads]
         compared = None if kept is None else kept.checkpoint_id
+        taken = None if ledger is None else last_taken(ledger)
         body = {"events": count, "chains": chains, "checkpoint": compared}
+        body["last_checkpoint"] = None if taken is None else str(taken)
         output.document("audit-verify", body)
     elif output.quiet:
         pass
@@ -61,14 +64,18 @@ def _verify(ctx: click.Context, *, checkpoint: str | None, key: str | None) -> E
             f"{count} events verify, in {len(heads)} {'chain' if len(heads) == 1 else 'chains'}"
         ]
         lines += [f"  {safe_line(h.writer)}  {h.seq} events, ends {h.hash}" for h in heads]
-        lines.append(_compared(kept))
+        lines.append(_compared(kept, last_taken(ledger)))
         output.text("\n".join(lines))
     return ExitStatus.DONE
 
 
-def _compared(kept: Checkpoint | None) -> str:
+def _compared(kept: Checkpoint | None, taken: Instant | None) -> str:
+    unseen = "a cut tail or an older copy would not be seen"
+    if kept is None and taken is None:
+        return f"no checkpoint was ever taken: {unseen}"
     if kept is None:
-        return "no checkpoint was compared: a cut tail or an older copy would not be seen"
+        last = f"the last one was taken at {taken}; name its copy with --checkpoint"
+        return f"no checkpoint was compared: {unseen}\n{last}"
     then = sum(head.size for head in kept.heads)
     return f"the checkpoint of {kept.timestamp_utc} holds: its {then} events are all there"
 

@@ -1,0 +1,87 @@
+"""A small document under a name that a person gave: there whole or not at all, and removable again.
+
+It is written and synced under a name of its own in the same folder, and then linked to the one
+asked for, which never replaces anything. Where the file system has no links (a memory stick, say),
+it is written in place, and a process killed meanwhile may leave it cut off.
+"""
+
+import errno
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.base.paths import FilesystemRaceDetected, SandboxedPath
+
+_MODE = 0o644
+_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFile:
+    """A file that we made, known by what it is and not by its name alone."""
+
+    path: Path
+    device: int
+    inode: int
+
+    def take_back(self) -> None:
+        """Removes it, unless something else stands there by now; as well as that can be done."""
+        with suppress(OSError):
+            found = self.path.lstat()
+            if (found.st_dev, found.st_ino) == (self.device, self.inode):
+                self.path.unlink()
+
+
+def place_new(name: str, content: bytes) -> PlacedFile:
+    """Puts a file there that did not exist; on disk when this returns, and never over another one."""
+    wanted = Path(name)
+    try:
+        # Asked first, so that a name that is taken costs nothing; the link asks again.
+        folder = SandboxedPath.create_new(wanted.parent, wanted.name).unwrap().jail
+        fresh = f".consentry.{secrets.token_hex(8)}.new"
+        found = _written(folder, fresh, content)
+        try:
+            os.link(folder / fresh, folder / wanted.name, follow_symlinks=False)
+        except OSError as problem:
+            if problem.errno not in _NO_LINKS:
+                raise
+            found = _written(folder, wanted.name, content)
+        finally:
+            (folder / fresh).unlink(missing_ok=True)
+        _sync(folder)
+    except (ConsentryError, OSError) as problem:
+        said = problem.strerror if isinstance(problem, OSError) else str(problem)
+        message = f"`{name}`: {(said or 'cannot be used').lower()}"
+        raise UsageProblem(Code.FILE_UNUSABLE, message) from problem
+    return PlacedFile(folder / wanted.name, found.st_dev, found.st_ino)
+
+
+def _written(folder: Path, name: str, content: bytes) -> os.stat_result:
+    path = SandboxedPath.create_new(folder, name).unwrap()
+    with os.fdopen(path.open(os.O_WRONLY, _MODE, on_race=_told_by_error), "wb") as file:
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            (folder / name).unlink(missing_ok=True)
+            raise
+        return os.fstat(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    """Makes the name as durable as the content; not every file system can."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):
+            os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _told_by_error(race: FilesystemRaceDetected) -> None:
+    """The race is raised as well, and the person who named the file reads that."""
