@@ -73,6 +73,11 @@ class Plan:
     runtime: Runtime
     hidden: tuple[str, ...]
     writable: tuple[str, ...]
+    startable: frozenset[str] | None
+
+    def may_start(self, path: str) -> bool:
+        """Whether a program may be executed, as far as its path decides."""
+        return self.startable is None or path in self.startable
 
 
 def compile_plan(wanted: Confinement, host: Host) -> Plan:
@@ -126,6 +131,9 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
             + [path for path, can in own if can]
             + ["/dev", "/proc"]
         ),
+        startable=None
+        if runs_any
+        else frozenset(map(str, (*wanted.program.copies, *wanted.program.startable))),
     )
 
 

@@ -1,0 +1,228 @@
+"""The engine that needs nothing installed: the kernel's own means, from a small launcher.
+
+`compile` binds a confinement to this host; `launch` runs it and reports what the kernel, the layer
+and the observer say. The same plan runs as root and as an ordinary user.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
+from consentry.decide.permit import Permit
+from consentry.enforce.confinement import Confinement, Reads, View, Writes
+from consentry.enforce.engine import (
+    Control,
+    Ending,
+    Held,
+    Lacking,
+    NotEnforceable,
+    Outcome,
+    Usage,
+)
+from consentry.enforce.native import calls
+from consentry.enforce.native.findings import ENGINE, findings_of, merged
+from consentry.enforce.native.parent import Ended, NativeParent
+from consentry.enforce.native.planner import Host, Plan, compile_plan
+from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
+from consentry.enforce.sealing import SealedFile, require_permitted
+from consentry.enforce.streams import Pipe, Terminal
+from consentry.enforce.violations import Truth
+from consentry.surface.dimensions import Level
+from consentry.surface.protected import ProtectedRoots
+
+HELD: Final = (
+    Held(Control.READS, "a root of its own with nothing but the grants, and Landlock"),
+    Held(Control.WRITES, "read-only mounts, and Landlock"),
+    Held(Control.LAYER, "overlayfs over a file system in memory"),
+    Held(Control.DENY_INSIDE, "mounts over the denied names; what is new there is not committed"),
+    Held(Control.NO_NETWORK, "a network namespace with nothing in it"),
+    Held(Control.PROGRAMS, "Landlock, noexec mounts, no memory files"),
+    Held(Control.ENVIRONMENT, "built from nothing"),
+    Held(Control.PROCESSES_APART, "a pid namespace, and Landlock's scopes"),
+    Held(Control.SYSTEM_CALLS, "a seccomp filter"),
+    Held(Control.NO_NEW_POWERS, "no_new_privs, empty capability sets, seccomp"),
+    Held(Control.WRITTEN, "the size of the layer's file system"),
+    Held(Control.FILES_READ, "a seccomp observer", Truth.OBSERVED),
+    Held(Control.DENIALS, "a seccomp observer", Truth.OBSERVED),
+)
+_UMASK: Final = 0o022
+_KIB: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class NativePlan:
+    """A confinement as it was compiled for this host."""
+
+    wanted: Confinement
+    plan: Plan
+
+
+@dataclass(slots=True)
+class Io:
+    """Where a program's streams lead: given descriptors, capture, or a terminal."""
+
+    stdin: int
+    stdout: int | None = None
+    stderr: int | None = None
+    keeps: bool = False
+    terminal: Terminal | None = None
+    supervisor: Supervisor | None = field(default=None, repr=False)
+
+
+class NativeEngine:
+    """One launcher, kept while this object lives."""
+
+    name = ENGINE
+
+    def __init__(self, home: Path | None, protected: ProtectedRoots) -> None:
+        self._host = Host(
+            uid=os.getuid(),
+            gid=os.getgid(),
+            machine=calls.MACHINE,
+            landlock_abi=calls.landlock_abi(),
+            home=home,
+            protected=protected,
+        )
+        self._parent: NativeParent | None = None
+
+    def compile(self, wanted: Confinement) -> NativePlan:
+        """Binds it to this host; raises `NotEnforceable` with what is not built or not there."""
+        lacking = list(self._lacking(wanted))
+        if lacking:
+            raise NotEnforceable(self.name, lacking)
+        return NativePlan(wanted, compile_plan(wanted, self._host))
+
+    def _lacking(self, wanted: Confinement) -> Sequence[Lacking]:
+        found = []
+        if wanted.surface.net_access.level is not Level.NONE:
+            found.append(Lacking(Control.NO_NETWORK, "network access needs the egress proxy"))
+        if self._host.landlock_abi == 0:
+            found.append(Lacking(Control.WRITES, "this kernel has no Landlock"))
+        if wanted.view is View.VISIBLE:
+            found.append(Lacking(Control.READS, "the view `visible` is not built"))
+        if wanted.writes is Writes.DIRECT:
+            found.append(Lacking(Control.WRITES, "direct writes are not built"))
+        if wanted.reads is Reads.EXACT:
+            found.append(Lacking(Control.FILES_READ, "exact reads are not built"))
+        return found
+
+    def launch(
+        self, plan: NativePlan, permit: Permit, sealed: Sequence[SealedFile], io: Io
+    ) -> Outcome:
+        """Runs it to its end: the permit spent just before, and the very bytes that it names."""
+        require_permitted(permit, plan.wanted, sealed)
+        if self._parent is None:
+            self._parent = NativeParent()
+        pipes, files, streams = _streams(io)
+        running = self._parent.launch(
+            self._request(plan, streams, len(files), is_terminal=io.terminal is not None),
+            [*files, *(each.descriptor for each in sealed)],
+        )
+        limits = plan.wanted.limits
+        bounds = Bounds(limits.wall_seconds, limits.output_bytes)
+        io.supervisor = Supervisor(running, bounds, pipes, io.terminal)
+        return self._outcome(plan, io.supervisor.stay(), pipes)
+
+    def _request(
+        self, plan: NativePlan, streams: tuple[int, ...], given: int, *, is_terminal: bool
+    ) -> dict[str, object]:
+        wanted, compiled = plan.wanted, plan.plan
+        return {
+            "ids": self._host.inner,
+            "steps": tuple(_with_file_numbers(compiled.steps, given + 1)),
+            "layer_bytes": wanted.limits.written_bytes,
+            "hostname": "box",
+            "streams": streams,
+            "terminal": is_terminal,
+            "rlimits": [],
+            "umask": _UMASK,
+            "cwd": str(wanted.program.folder),
+            "landlock": compiled.landlock,
+            "filter": compiled.filter,
+            "listens": True,
+            "program": str(wanted.program.path),
+            "argv": list(wanted.program.words),
+            "env": dict(wanted.environment),
+        }
+
+    def _outcome(
+        self, plan: NativePlan, supervised: Supervised, pipes: tuple[Pipe, ...]
+    ) -> Outcome:
+        ended = supervised.ended
+        _require_built(ended)
+        found = findings_of(ended.notes, plan.plan, self._host.protected)
+        code = ended.status
+        kept = [bytes(pipe.kept) for pipe in pipes] or [b"", b""]
+        return Outcome(
+            ending=_ending(supervised),
+            exit_code=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            usage=Usage(ended.user_seconds + ended.system_seconds, ended.peak_kib * _KIB),
+            reads=tuple(found.reads),
+            reads_truth=Truth.OBSERVED,
+            runtime_reads=found.runtime,
+            programs=tuple(found.programs),
+            violations=tuple(merged(found.violations)),
+            complete=found.complete,
+            held=HELD,
+            stdout=kept[0],
+            stderr=kept[-1],
+            output_bytes=supervised.output_bytes,
+            layer=ended.layer,
+            limit=supervised.limit,
+        )
+
+    def close(self) -> None:
+        """Ends the launcher."""
+        if self._parent is not None:
+            self._parent.close()
+            self._parent = None
+
+
+def _streams(io: Io) -> tuple[tuple[Pipe, ...], list[int], tuple[int, ...]]:
+    if io.terminal is not None:
+        return (), [io.terminal.its], (1, 1, 1)
+    if io.keeps or io.stdout is None or io.stderr is None:
+        out, err = Pipe(io.stdout, io.keeps), Pipe(io.stderr, io.keeps)
+        return (out, err), [io.stdin, out.writer, err.writer], (1, 2, 3)
+    return (), [io.stdin, io.stdout, io.stderr], (1, 2, 3)
+
+
+def _with_file_numbers(
+    steps: Sequence[tuple[object, ...]], first: int
+) -> Sequence[tuple[object, ...]]:
+    """Copies name their file by its place among the descriptors that are passed."""
+    return [
+        ("copy", first + int(str(step[1])), *step[2:]) if step[0] == "copy" else step
+        for step in steps
+    ]
+
+
+def _ending(supervised: Supervised) -> Ending:
+    status = supervised.ended.status
+    if supervised.timed_out:
+        return Ending.TIMEOUT
+    if supervised.limit is not None:
+        return Ending.LIMIT
+    if status is None or status < 0:
+        return Ending.KILLED
+    return Ending.SUCCESS if status == 0 else Ending.FAILURE
+
+
+def _require_built(ended: Ended) -> None:
+    if ended.problem is None:
+        return
+    what, number, detail = ended.problem
+    if ended.layer is not None:
+        os.close(ended.layer)
+    if what == "replaced":
+        message = f"`{detail}` is not the file it was a moment ago, so nothing was started"
+        raise Refused(Code.FILESYSTEM_RACE, message)
+    if what == "program":
+        raise Refused(Code.PROGRAM_UNSTARTABLE, f"`{detail}`: {os.strerror(number).lower()}")
+    said = os.strerror(number).lower() if number else "failed"
+    raise Refused(Code.ENGINE_FAILED, f"{detail}: {said}")

@@ -1,0 +1,175 @@
+"""Reads the observer's notes: which files were read, what was started, and what was refused.
+
+A note says what was asked for and whether that is there inside and outside. What it means depends on
+the plan: a name inside a granted root that was found was read; one that exists only outside was
+hidden, and asking for it is a violation; one that is nowhere is a missing file and nothing else.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+from consentry.enforce.engine import ProgramRun
+from consentry.enforce.native.planner import Plan
+from consentry.enforce.violations import Operation, PermissionDenied, Truth
+from consentry.surface.pattern import Anchor, Pattern
+from consentry.surface.protected import ProtectedRoots
+
+ENGINE: Final = "native"
+
+_OWN: Final = ("/proc", "/dev", "/tmp", "/home/user", "/etc")  # noqa: S108 - inside the box
+_LOOPBACK: Final = ("127.", "::1", "::ffff:127.")
+# What every program looks for when it starts and does without: asking is no sign of anything.
+_USUAL: Final = frozenset(
+    {
+        "/etc/ld.so.preload",
+        "/etc/selinux/config",
+        "/etc/host.conf",
+        "/etc/gai.conf",
+        "/etc/services",
+        "/etc/protocols",
+        "/etc/inputrc",
+        "/etc/terminfo",
+        "/etc/bash.bashrc",
+        "/etc/profile",
+        "/etc/crypto-policies/back-ends/opensslcnf.config",
+        "/etc/gcrypt/hwf.deny",
+        "/var/run/nscd/socket",
+        "/run/nscd/socket",
+        "/run/systemd/userdb",
+    }
+)
+
+
+@dataclass(slots=True)
+class Findings:
+    """What the notes of one run come to."""
+
+    reads: dict[str, int] = field(default_factory=dict)
+    runtime: dict[str, int] = field(default_factory=dict)
+    programs: list[ProgramRun] = field(default_factory=list)
+    violations: list[PermissionDenied] = field(default_factory=list)
+    complete: bool = True
+
+
+def findings_of(notes: Mapping[str, Any], plan: Plan, protected: ProtectedRoots) -> Findings:
+    """Everything the notes say, in the order it was first seen."""
+    reader = _Reader(plan, protected)
+    for note in notes.get("notes", ()):
+        reader.take(note)
+    reader.found.complete = not (notes.get("left_out") or notes.get("problems"))
+    return reader.found
+
+
+class _Reader:
+    def __init__(self, plan: Plan, protected: ProtectedRoots) -> None:
+        self._plan = plan
+        self._protected = protected
+        self._shown = tuple(
+            str(root.path) for root in (*(layer.root for layer in plan.layered), *plan.readable)
+        )
+        self.found = Findings()
+
+    def take(self, note: tuple[Any, ...]) -> None:
+        kind, raw, is_inside, is_folder, detail, times = note
+        place = os.fsdecode(raw)
+        match kind:
+            case "exec":
+                self._exec(place, detail, times, is_inside=is_inside)
+            case "read" | "look":
+                self._read(
+                    place, times, is_inside=is_inside, is_folder=is_folder, is_outside=detail
+                )
+            case "connect":
+                self._connect(place, detail, times)
+            case "unix":
+                if place not in _USUAL and os.path.lexists(place):
+                    self._deny(Operation.NET, f"unix:{place}", "not granted", None, times)
+            case _:
+                self._write(place, times)
+
+    def _exec(self, place: str, words: tuple[bytes, ...], times: int, *, is_inside: bool) -> None:
+        may = self._plan.may_start(place)
+        if is_inside and may:
+            told = tuple(os.fsdecode(word) for word in words)
+            self.found.programs.append(ProgramRun(place, told, times))
+        elif is_inside or os.path.lexists(place):
+            self._deny(
+                Operation.RUN,
+                place,
+                "not among the programs that may start",
+                f"--exec {place}",
+                times,
+            )
+
+    def _read(
+        self, place: str, times: int, *, is_inside: bool, is_folder: bool, is_outside: bool
+    ) -> None:
+        if _below(place, self._plan.hidden):
+            self._deny(Operation.READ, place, "denied inside a granted folder", None, times)
+        elif is_inside:
+            root = next((each for each in self._plan.runtime.roots if _is_below(place, each)), None)
+            if root is not None:
+                self.found.runtime[root] = self.found.runtime.get(root, 0) + times
+            elif not is_folder and _below(place, self._shown):
+                self.found.reads[place] = self.found.reads.get(place, 0) + times
+        elif is_outside and place not in _USUAL and not _below(place, self._plan.runtime.roots):
+            self._deny_path(Operation.READ, place, "--read", times)
+
+    def _write(self, place: str, times: int) -> None:
+        if _below(place, self._plan.hidden):
+            self._deny(Operation.WRITE, place, "denied inside a granted folder", None, times)
+        elif not _below(place, self._plan.writable):
+            self._deny_path(Operation.WRITE, place, "--write", times)
+
+    def _connect(self, host: str, port: int, times: int) -> None:
+        if host.startswith(_LOOPBACK):
+            return
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self._deny(Operation.NET, address, "no network", f"--net {address}", times)
+
+    def _deny_path(self, operation: Operation, place: str, option: str, times: int) -> None:
+        row = self._protected.over(_literal(place))
+        if row is not None and place != "/":
+            rule = f"protected root {row.pattern.text}"
+            self._deny(operation, place, rule, None, times)
+        else:
+            self._deny(operation, place, "not granted", f"{option} {place}", times)
+
+    def _deny(
+        self, operation: Operation, resource: str, rule: str, allow: str | None, times: int
+    ) -> None:
+        self.found.violations.append(
+            PermissionDenied(operation, resource, ENGINE, Truth.OBSERVED, rule, allow, times)
+        )
+
+
+def _literal(place: str) -> Pattern:
+    names = tuple(name for name in PurePosixPath(place).parts if name not in ("/", "..", "."))
+    return Pattern.literal(Anchor.ABSOLUTE, names)
+
+
+def _below(place: str, roots: Iterable[str]) -> bool:
+    return any(_is_below(place, root) for root in roots)
+
+
+def _is_below(place: str, root: str) -> bool:
+    return place == root or place.startswith(root.rstrip("/") + "/")
+
+
+def merged(violations: Iterable[PermissionDenied]) -> Iterator[PermissionDenied]:
+    """One entry for each operation and resource, with how often it happened."""
+    seen: dict[tuple[str, str], PermissionDenied] = {}
+    for each in violations:
+        key = (each.operation, each.resource)
+        known = seen.get(key)
+        if known is None:
+            seen[key] = each
+        else:
+            seen[key] = PermissionDenied(
+                known.operation, known.resource, known.engine, known.truth, known.rule,
+                known.allow, known.times + each.times,
+            )  # fmt: skip
+    yield from seen.values()

@@ -1,0 +1,160 @@
+"""Stays with a run until it is over: passes its output on, holds it to its time, hears its news.
+
+One loop, one thread. What is watched here (time, output) ends the whole box, and how it ended is
+told apart from what the program itself did.
+"""
+
+import os
+import selectors
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from consentry.enforce.native.parent import Ended, Running
+from consentry.enforce.streams import Pipe, Terminal
+
+_GRACE: Final = 2.0
+_MOST_WAIT: Final = 1.0
+
+
+@dataclass(slots=True)
+class Bounds:
+    """What ends a run from outside; None is no bound."""
+
+    wall_seconds: float | None = None
+    output_bytes: int | None = None
+    sample: Callable[[], str | None] | None = None
+    sample_seconds: float = 0.02
+
+
+@dataclass(slots=True)
+class Supervised:
+    """How a run went, as seen from here."""
+
+    ended: Ended
+    timed_out: bool = False
+    limit: str | None = None
+    output_bytes: int = 0
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """One run and its streams."""
+
+    running: Running
+    bounds: Bounds
+    pipes: tuple[Pipe, ...] = ()
+    terminal: Terminal | None = None
+    _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
+    _printed: int = 0
+    _timed_out: bool = False
+    _limit: str | None = None
+    _ending_since: float | None = None
+    _is_over: bool = False
+
+    def stay(self) -> Supervised:
+        """Returns when the box and everything in it is gone."""
+        try:
+            self._register()
+            deadline = None
+            if self.bounds.wall_seconds is not None:
+                deadline = time.monotonic() + self.bounds.wall_seconds
+            while not self._is_over or self._has_output():
+                for key, _ in self._selector.select(self._patience(deadline)):
+                    key.data()
+                self._hold(deadline)
+            return Supervised(self.running.ended(), self._timed_out, self._limit, self._printed)
+        finally:
+            self._selector.close()
+            self.running.close()
+            for pipe in self.pipes:
+                pipe.close()
+            if self.terminal is not None:
+                self.terminal.close()
+
+    def _register(self) -> None:
+        self._selector.register(self.running, selectors.EVENT_READ, self._hear)
+        for pipe in self.pipes:
+            os.close(pipe.writer)
+            pipe.writer = -1
+            self._selector.register(pipe.reader, selectors.EVENT_READ, lambda p=pipe: self._pass(p))
+        if self.terminal is not None:
+            os.close(self.terminal.its)
+            self.terminal.its = -1
+            self._selector.register(self.terminal.ours, selectors.EVENT_READ, self._show)
+            self._selector.register(self.terminal.outside, selectors.EVENT_READ, self._type)
+
+    def _has_output(self) -> bool:
+        """Whether pipes may still hold something; once the box is over, nobody writes any more."""
+        return any(pipe.reader in self._selector.get_map() for pipe in self.pipes)
+
+    def _patience(self, deadline: float | None) -> float:
+        waits = [_MOST_WAIT]
+        if self._ending_since is not None:
+            waits.append(_GRACE / 4)
+        elif deadline is not None:
+            waits.append(max(0.0, deadline - time.monotonic()))
+        if self.bounds.sample is not None and self._ending_since is None:
+            waits.append(self.bounds.sample_seconds)
+        return min(waits)
+
+    def _hear(self) -> None:
+        if not self.running.hear():
+            self._selector.unregister(self.running)
+            self._is_over = True
+
+    def _pass(self, pipe: Pipe) -> None:
+        count = pipe.take()
+        self._printed += count
+        if count == 0:
+            self._selector.unregister(pipe.reader)
+        self._hold_output()
+
+    def _show(self) -> None:
+        terminal = self.terminal
+        if terminal is not None:
+            count = terminal.take_output()
+            self._printed += count
+            if count == 0:
+                self._selector.unregister(terminal.ours)
+            self._hold_output()
+
+    def _type(self) -> None:
+        terminal = self.terminal
+        if terminal is not None and terminal.take_input() == 0:
+            self._selector.unregister(terminal.outside)
+
+    def _hold_output(self) -> None:
+        most = self.bounds.output_bytes
+        if most is not None and self._printed > most:
+            self._end("output")
+
+    def _hold(self, deadline: float | None) -> None:
+        if self._is_over:
+            return
+        now = time.monotonic()
+        if self._ending_since is not None:
+            if now - self._ending_since > _GRACE:
+                self.running.kill()
+            return
+        if deadline is not None and now >= deadline:
+            self._timed_out = True
+            self._end(None)
+        elif self.bounds.sample is not None:
+            exceeded = self.bounds.sample()
+            if exceeded is not None:
+                self._end(exceeded)
+
+    def _end(self, limit: str | None) -> None:
+        if self._ending_since is None:
+            self._limit = limit
+            self._ending_since = time.monotonic()
+            self.running.end_now()
+
+    def pass_signal(self, number: int) -> None:
+        """From the caller's own signal handler to the program."""
+        if number == signal.SIGWINCH and self.terminal is not None:
+            self.terminal.fit()
+        self.running.pass_signal(number)

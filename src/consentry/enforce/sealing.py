@@ -1,0 +1,96 @@
+"""Private copies of the bytes that a permit names: read once, hashed, sealed, and then run.
+
+A file that was hashed by its name, or by an open descriptor, can be rewritten before it runs. What is
+hashed here is a copy in memory that nobody can change any more, and that copy is what the engine puts
+at the file's own path inside the box.
+"""
+
+import fcntl
+import hashlib
+import os
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from consentry.base.canonical import Digest
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
+from consentry.decide.permit import Permit
+from consentry.enforce.confinement import Confinement
+
+MOST_BYTES: Final = 256 << 20
+
+_PART: Final = 1 << 20
+_SEALS: Final = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+
+
+@dataclass(frozen=True, slots=True)
+class SealedFile:
+    """A file as it was: where, its digest, and a descriptor of the copy."""
+
+    path: Path
+    digest: Digest
+    descriptor: int
+
+    def close(self) -> None:
+        """Lets go of the copy."""
+        os.close(self.descriptor)
+
+
+def seal(path: Path) -> SealedFile:
+    """Copies a plain file into memory, hashing it on the way."""
+    source = _opened(path)
+    copy = os.memfd_create("sealed", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        summed, size = hashlib.sha256(), 0
+        while part := os.read(source, _PART):
+            size += len(part)
+            if size > MOST_BYTES:
+                raise _unusable(path, f"it has more than {MOST_BYTES} bytes")
+            summed.update(part)
+            os.write(copy, part)
+        fcntl.fcntl(copy, fcntl.F_ADD_SEALS, _SEALS)
+    except BaseException:
+        os.close(copy)
+        raise
+    finally:
+        os.close(source)
+    return SealedFile(path, Digest(f"sha256:{summed.hexdigest()}"), copy)
+
+
+def require_permitted(permit: Permit, wanted: Confinement, sealed: Sequence[SealedFile]) -> None:
+    """Raises unless the permit was spent, and for this program, these words and these bytes."""
+    order = permit.order
+    if permit.spent_at is None:
+        raise _refused(permit, "was not spent")
+    if order.arguments != wanted.program.words:
+        raise _refused(permit, "is for other arguments")
+    if not wanted.surface <= order.surface:
+        raise _refused(permit, "is for a smaller surface")
+    if [each.path for each in sealed] != list(wanted.program.copies):
+        raise _refused(permit, "is for other files")
+    for each in sealed:
+        if order.digests.get(str(each.path)) != each.digest:
+            raise _refused(permit, f"does not name the bytes of `{each.path}`")
+
+
+def _opened(path: Path) -> int:
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as problem:
+        raise _unusable(path, (problem.strerror or "cannot be read").lower()) from problem
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _unusable(path, "it is not a plain file")
+    return descriptor
+
+
+def _unusable(path: Path, why: str) -> Refused:
+    return Refused(Code.PROGRAM_UNSTARTABLE, f"`{path}`: {why}")
+
+
+def _refused(permit: Permit, why: str) -> Refused:
+    return Refused(Code.PERMIT_REFUSED, f"`{permit.permit_id}` {why}, so nothing was started")
