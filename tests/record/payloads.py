@@ -279,6 +279,14 @@ _SAMPLES = {
         "revokedBy": USER,
         "revokedAt": LATER,
     },
+    EventType.RUN_DECIDED: lambda: {
+        "subject": "program:python3",
+        "decision": "allowed",
+        "consentMethod": "command_line",
+        "profile": "set:filesystem",
+        "arguments": ["python3", "build.py"],
+        "surface": surface_to_json(NOTHING),
+    },
     EventType.PERMIT_MADE: _permit_made,
     EventType.PERMIT_SPENT: lambda: {
         "permitId": sample_id("permit"),

@@ -134,6 +134,7 @@ def test_every_life_begins_and_ends_by_an_event() -> None:
         "consent.revoked",
         "grant.given",
         "grant.revoked",
+        "run.decided",
         "permit.made",
         "permit.spent",
         "session.started",

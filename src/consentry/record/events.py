@@ -200,6 +200,12 @@ class EventType(StrEnum):
         lifecyclefields.GRANT_REVOKED,
         "the grant was taken back",
     )
+    RUN_DECIDED = (
+        "run.decided",
+        EventGroup.PERMITS,
+        lifecyclefields.RUN_DECIDED,
+        "a command line, a consent or a policy decided whether a program may run, and with what",
+    )
     PERMIT_MADE = (
         "permit.made",
         EventGroup.PERMITS,

@@ -136,6 +136,14 @@ def _short_life(permit: Mapping[str, Any]) -> None:
         refuse("expiresAt", "must expire after it was made, and within a minute")
 
 
+RUN_DECIDED: Final = object_of(
+    field("subject", TEXT),
+    field("decision", one_of("allowed", "denied")),
+    field("consentMethod", one_of(*ConsentMethod)),
+    field("profile", TEXT),
+    field("arguments", _ARGUMENTS),
+    field("surface", OBJECT),
+)
 PERMIT_MADE: Final = object_of(
     _PERMIT_ID,
     field("subject", TEXT),
