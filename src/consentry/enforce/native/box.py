@@ -60,6 +60,7 @@ class Box:
         self._is_root = plan["idmap"] is not None
         self.layer: int | None = None
         self._layers = 0
+        self._copies: int | None = None
 
     def build(self) -> None:
         """Everything up to and including the change of root."""
@@ -153,18 +154,26 @@ class Box:
 
     def _copy(self, file: int, path: str, mode: int) -> None:
         """A private copy of bytes that were hashed outside, at the path they came from."""
-        held = f"/.consentry-copy-{file}"
+        copies = self._opened_copies()
+        name = str(file)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        descriptor = os.open(self._at(held), flags, mode)
+        descriptor = os.open(name, flags, mode, dir_fd=copies)
         offset = 0
         while sent := os.sendfile(descriptor, self._files[file], offset, _COPY_BYTES):
             offset += sent
         os.fchmod(descriptor, mode)
         os.close(descriptor)
-        calls.mount(self._at(held), self._at(path), "", calls.MS_BIND)
+        flags = calls.OPEN_TREE_CLONE | calls.OPEN_TREE_CLOEXEC
+        tree = calls.open_tree(copies, name, flags)
         bits = calls.MOUNT_ATTR_RDONLY | calls.MOUNT_ATTR_NOSUID | calls.MOUNT_ATTR_NODEV
-        calls.mount_setattr(calls.AT_FDCWD, self._at(path), bits, 0)
-        os.unlink(self._at(held))  # noqa: PTH108 - the mount keeps the file
+        calls.mount_setattr(tree, "", bits, calls.AT_EMPTY_PATH)
+        calls.move_mount(tree, self._at(path))
+        os.close(tree)
+
+    def _opened_copies(self) -> int:
+        if self._copies is None:
+            self._copies = calls.detached_mount("tmpfs", [("mode", "755")], 0)
+        return self._copies
 
     def _layer(
         self,

@@ -19,7 +19,6 @@ from consentry.surface.protected import ProtectedRoots
 
 ENGINE: Final = "native"
 
-_OWN: Final = ("/proc", "/dev", "/tmp", "/home/user", "/etc")  # noqa: S108 - inside the box
 _LOOPBACK: Final = ("127.", "::1", "::ffff:127.")
 # What every program looks for when it starts and does without: asking is no sign of anything.
 _USUAL: Final = frozenset(
@@ -121,7 +120,7 @@ class _Reader:
     def _write(self, place: str, times: int) -> None:
         if _below(place, self._plan.hidden):
             self._deny(Operation.WRITE, place, "denied inside a granted folder", None, times)
-        elif not _below(place, self._plan.writable):
+        elif not self._plan.may_write(place):
             self._deny_path(Operation.WRITE, place, "--write", times)
 
     def _connect(self, host: str, port: int, times: int) -> None:

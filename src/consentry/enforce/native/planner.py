@@ -21,6 +21,7 @@ from consentry.enforce.native.planparts import (
     own_folders,
     program_rules,
     program_steps,
+    writable_place,
 )
 from consentry.enforce.native.rights import (
     DEVICES,
@@ -72,8 +73,13 @@ class Plan:
     readable: tuple[Root, ...]
     runtime: Runtime
     hidden: tuple[str, ...]
-    writable: tuple[str, ...]
+    places: tuple[tuple[str, bool], ...]
     startable: frozenset[str] | None
+
+    def may_write(self, path: str) -> bool:
+        """Whether what is mounted there can be written: the innermost place decides."""
+        within = [place for place in self.places if _is_below(path, place[0])]
+        return max(within, key=lambda place: len(place[0]), default=("", False))[1]
 
     def may_start(self, path: str) -> bool:
         """Whether a program may be executed, as far as its path decides."""
@@ -126,10 +132,12 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         readable=readable,
         runtime=runtime,
         hidden=hidden,
-        writable=tuple(
-            [str(root.path) for layer in layered for root in layer.writable]
-            + [path for path, can in own if can]
-            + ["/dev", "/proc"]
+        places=(
+            *own,
+            ("/dev", True),
+            ("/proc", True),
+            *((str(root.path), False) for root in shown),
+            *((str(writable_place(root)), True) for layer in layered for root in layer.writable),
         ),
         startable=None
         if runs_any
@@ -167,3 +175,7 @@ def _ruleset(handled: Handled, abi: int, rules: list[Rule]) -> dict[str, Any] | 
         "flags": handled.flags,
         "paths": list(together.items()),
     }
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")

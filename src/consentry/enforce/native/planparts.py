@@ -75,11 +75,11 @@ def layer_steps(layered: Iterable[Layered], *, runs_any: bool) -> Iterator[Step]
         # Landlock only adds up: a writable folder above would open all of this. Mounts take away.
         if all(each.path != root.path for each in layer.writable):
             for each in layer.writable:
-                yield ("again", str(_writable_place(each)), ())
+                yield ("again", str(writable_place(each)), ())
             yield ("limit", str(root.path), ("ro",))
 
 
-def _writable_place(root: Root) -> Path:
+def writable_place(root: Root) -> Path:
     """A file is replaced by its writers as often as it is written, so its folder is opened."""
     return root.path if root.is_folder or not root.exists else root.path.parent
 
@@ -101,7 +101,7 @@ def layer_rules(
     """A layer shows a whole root; what of it may be read and written is said one by one."""
     for layer in layered:
         for root in layer.writable:
-            yield (str(_writable_place(root)), handled.on(WRITE, folder=True))
+            yield (str(writable_place(root)), handled.on(WRITE, folder=True))
     for root in reads:
         yield (str(root.path), handled.on(READ, folder=root.is_folder))
 
