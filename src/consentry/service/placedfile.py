@@ -2,7 +2,8 @@
 
 It is written and synced under a name of its own in the same folder, and then linked to the one
 asked for, which never replaces anything. Where the file system has no links (a memory stick, say),
-it is written in place, and a process killed meanwhile may leave it cut off.
+the name is taken first and the file moved onto it, and a process killed between the two leaves an
+empty one.
 """
 
 import errno
@@ -44,20 +45,27 @@ def place_new(name: str, content: bytes) -> PlacedFile:
         folder = SandboxedPath.create_new(wanted.parent, wanted.name).unwrap().jail
         fresh = f".consentry.{secrets.token_hex(8)}.new"
         found = _written(folder, fresh, content)
-        try:
-            os.link(folder / fresh, folder / wanted.name, follow_symlinks=False)
-        except OSError as problem:
-            if problem.errno not in _NO_LINKS:
-                raise
-            found = _written(folder, wanted.name, content)
-        finally:
-            (folder / fresh).unlink(missing_ok=True)
-        _sync(folder)
+        appear(folder, fresh, wanted.name)
+        sync_folder(folder)
     except (ConsentryError, OSError) as problem:
         said = problem.strerror if isinstance(problem, OSError) else str(problem)
         message = f"`{name}`: {(said or 'cannot be used').lower()}"
         raise UsageProblem(Code.FILE_UNUSABLE, message) from problem
     return PlacedFile(folder / wanted.name, found.st_dev, found.st_ino)
+
+
+def appear(folder: Path, fresh: str, name: str) -> None:
+    """Gives the file its name, which must be free; the one it was written under goes in any case."""
+    try:
+        try:
+            os.link(folder / fresh, folder / name, follow_symlinks=False)
+        except OSError as problem:
+            if problem.errno not in _NO_LINKS:
+                raise
+            os.close(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            (folder / fresh).replace(folder / name)
+    finally:
+        (folder / fresh).unlink(missing_ok=True)
 
 
 def _written(folder: Path, name: str, content: bytes) -> os.stat_result:
@@ -73,7 +81,7 @@ def _written(folder: Path, name: str, content: bytes) -> os.stat_result:
         return os.fstat(file.fileno())
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Makes the name as durable as the content; not every file system can."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

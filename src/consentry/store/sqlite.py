@@ -81,7 +81,7 @@ class SqliteDatabase:
         self._opened_by = os.getpid()
         self._one_writer = Lock()
         with _translated(path), ExitStack() as opened:
-            self._connection = _connect(path, access, patience)
+            self._connection = connect(path, access, patience)
             opened.callback(self._connection.close)
             if access is Access.WRITE:
                 self._turn = WriteTurn(path.with_name(f"{path.name}-turn"), patience)
@@ -128,7 +128,7 @@ class SqliteDatabase:
         """A consistent view for queries; writers go on meanwhile."""
         with (
             _translated(self.path),
-            closing(_connect(self.path, Access.READ, self._patience)) as connection,
+            closing(connect(self.path, Access.READ, self._patience)) as connection,
         ):
             connection.execute("BEGIN")
             yield SqliteTransaction(connection)
@@ -139,7 +139,8 @@ class SqliteDatabase:
             self._closer()
 
 
-def _connect(path: Path, access: Access, patience: float) -> sqlite3.Connection:
+def connect(path: Path, access: Access, patience: float) -> sqlite3.Connection:
+    """A connection of its own to the file, prepared for what it is opened for."""
     try:
         return _prepared(path, f"mode={access.value}", access, patience)
     except sqlite3.OperationalError:
