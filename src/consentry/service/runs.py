@@ -55,7 +55,7 @@ class Runner:
         sealed: list[SealedFile] = []
         try:
             for path in bound.confinement.program.copies:
-                sealed.append(seal(path))
+                sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
             digests = self._digests(bound.confinement, sealed)
             permit = self._permitted(bound, digests)
             return self._carried_out(bound, plan, permit, sealed, io, digests)
