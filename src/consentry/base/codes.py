@@ -410,3 +410,27 @@ class Code(StrEnum):
         "a document cannot be read, or breaks the rules of its format",
         "correct each place that is listed; the reference has a page for every kind of document",
     )
+    PROGRAM_UNSTARTABLE = (
+        "program-unstartable",
+        ExitStatus.DENIED,
+        "a program cannot be started: it is not executable, or what it needs to start is missing",
+        "check the file's mode and its first line",
+    )
+    PROGRAM_UNKNOWN = (
+        "program-unknown",
+        ExitStatus.NOT_FOUND,
+        "there is no program of that name",
+        "name a program that is installed, or give its path",
+    )
+    ENGINE_FAILED = (
+        "engine-failed",
+        ExitStatus.FAILED,
+        "the engine could not build the box, so nothing was started",
+        "`consentry doctor` shows what this host offers and what is missing",
+    )
+    NOT_ENFORCEABLE = (
+        "not-enforceable",
+        ExitStatus.DENIED,
+        "no engine on this host enforces everything that is asked for, so nothing was started",
+        "`consentry engines` lists what each engine enforces here; ask for less, or install another",
+    )
