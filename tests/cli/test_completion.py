@@ -67,7 +67,13 @@ def _bash(on_path: CommandLine, *words: str) -> list[str]:
         (["consentry", "explain", "state-"], ["state-refused", "state-unsafe", "state-unusable"]),
         (["consentry", "completion", ""], ["bash", "zsh", "fish"]),
         (["consentry", "--color", "a"], ["auto", "always"]),
-        (["consentry", "audit", ""], ["log", "show", "checkpoint", "verify", "proof", "export"]),
+        (
+            ["consentry", "audit", ""],
+            [
+                *("log", "show", "checkpoint", "verify", "proof", "export", "backup"),
+                *("retain", "rebuild"),
+            ],
+        ),
         (["consentry", "audit", "ve"], ["verify"]),
         (["consentry", "frobnicate", ""], ["status", "audit", "explain", "completion"]),
     ],

@@ -154,6 +154,9 @@ def test_a_group_inside_the_root_is_a_table_too() -> None:
         "verify",
         "proof",
         "export",
+        "backup",
+        "retain",
+        "rebuild",
     ]
     for name in audit.list_commands(context):
         command = audit.get_command(context, name)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from consentry.service.surroundings import Surroundings
-from tests.store.conftest import postgres_server, postgres_url
+from tests.store.conftest import postgres_server, postgres_url, store
 
-__all__ = ["postgres_server", "postgres_url"]  # fixtures that tests here ask for by name
+__all__ = ["postgres_server", "postgres_url", "store"]  # fixtures that tests here ask for by name
 
 MakeAround = Callable[..., Surroundings]
 

@@ -95,6 +95,16 @@ def test_an_event_may_say_itself_how_long_it_stays(ledger: Ledger) -> None:
     assert seqs(ledger, Selection(at_second(2), None, limits)) == []
 
 
+def test_a_time_that_cannot_be_read_stops_nothing(ledger: Ledger) -> None:
+    """A NUL in it, an object, a text without end: the event goes with the others."""
+    drafts, tool = Drafts(), EventType.TOOL_AUDIT
+    spans: list[object] = ["1s\0", {"a": [1]}, "9" * 9999, None, "\u202e1d", True]
+    ledger.append(*(draft_of(drafts, tool, retainLogs=span) for span in spans))
+    with ledger.database.reading() as view:
+        assert len(own_spans(view, at_second(100))) == 5
+    assert seqs(ledger, all_before(100)) == [1, 2, 3, 4, 5, 6]
+
+
 def test_one_archive_takes_the_oldest_when_there_are_too_many(ledger: Ledger) -> None:
     """By time, not by half a moment; events of one moment stay together."""
     drafts = filled(ledger, 5)

@@ -12,8 +12,7 @@ from consentry.base.canonical import Json
 from consentry.base.clock import ManualClock
 from consentry.base.errors import ConsentryError
 from consentry.base.units import Duration
-from consentry.record.chain import ChainRow
-from consentry.record.envelope import Draft, hash_of
+from consentry.record.envelope import Draft
 from consentry.record.events import EventType
 from consentry.store.database import Database, Row, Transaction, Value
 from consentry.store.ledger import Ledger
@@ -242,41 +241,3 @@ def test_an_event_that_comes_between_clearing_and_filling_waits(
     assert len(before["permission_audit_log"]) == 7
     rebuild(keepers.ledger.database)
     assert tables(keepers.ledger.database) == before
-
-
-def archive_all(keepers: Keepers) -> list[ChainRow]:
-    """Takes every event out of the ledger, as an archive does."""
-    taken = list(keepers.ledger.history.events())
-    with keepers.ledger.database.writing() as transaction:
-        transaction.run(
-            "INSERT INTO archived_event (writer, seq, hash, event_id, archive_id) "
-            "SELECT writer, seq, hash, event_id, 'a' FROM ledger_event"
-        )
-        transaction.run("DELETE FROM ledger_event")
-    return taken
-
-
-def test_archived_events_are_part_of_the_history(keepers: Keepers) -> None:
-    """With their archives the tables are the same; what came later goes on top."""
-    fill(keepers)
-    archived = archive_all(keepers)
-    keepers.ledger.append(saved(keepers, "cap-1", 9))
-    before = tables(keepers.ledger.database)
-    assert rebuild(keepers.ledger.database, archived).events == 13
-    assert tables(keepers.ledger.database) == before
-
-
-def test_half_a_history_rebuilds_nothing(keepers: Keepers) -> None:
-    """An archive left out, or an event that was never archived here: the tables stay."""
-    fill(keepers)
-    before = tables(keepers.ledger.database)
-    archived = archive_all(keepers)
-    changed = archived[0].body.replace(b"tool:build", b"tool:other")
-    forged = ChainRow(archived[0].writer, archived[0].seq, hash_of(changed), changed)
-    renamed = archived[0]._replace(body=changed)
-    wrong: list[list[Any]] = [[], archived[1:], [forged, *archived[1:]], [renamed, *archived[1:]]]
-    for given in wrong:
-        with pytest.raises(ConsentryError) as caught:
-            rebuild(keepers.ledger.database, given)
-        assert caught.value.code == "archive"
-        assert tables(keepers.ledger.database) == before

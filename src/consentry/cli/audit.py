@@ -8,7 +8,7 @@ from consentry.cli.output import write_message
 from consentry.cli.table import CommandRow, CommandSection, Page
 
 PAGE = Page(
-    summary="List, show, verify and checkpoint the events of the ledger.",
+    summary="List, show, verify, prove, export and archive the events of the ledger.",
     paragraphs=(
         "The ledger is one append-only history; each event carries the hash of the one before it.",
         "Nothing in this version records by itself yet: a program that uses the library may.",
@@ -47,6 +47,17 @@ SECTIONS = (
             ),
             CommandRow(
                 "export", "consentry.cli.auditexport:export", "Write events for other programs"
+            ),
+            CommandRow(
+                "backup", "consentry.cli.auditbackup:backup", "Copy the ledger while it is in use"
+            ),
+            CommandRow(
+                "retain", "consentry.cli.auditretain:retain", "Seal old events in an archive"
+            ),
+            CommandRow(
+                "rebuild",
+                "consentry.cli.auditrebuild:rebuild",
+                "Fill the tables anew from the events",
             ),
         ),
     ),

@@ -82,9 +82,16 @@ def whole_event(row: ChainRow) -> Mapping[str, object]:
 def event_named(history: History | None, event_id: str) -> Mapping[str, object]:
     """The event with that id; raises when there is none."""
     row = None if history is None else history.find(event_id)
-    if row is None:
-        raise UsageProblem(Code.EVENT_UNKNOWN, f"no event has the id `{event_id}`")
-    return whole_event(row)
+    if row is not None:
+        return whole_event(row)
+    archive = None if history is None else history.archive_of(event_id)
+    if archive is not None:
+        raise UsageProblem(
+            Code.EVENT_UNKNOWN,
+            f"`{event_id}` is in the archive `{archive}`, not in the ledger any more",
+            help_line="look for the id in the file of that archive: each line is one event",
+        )
+    raise UsageProblem(Code.EVENT_UNKNOWN, f"no event has the id `{event_id}`")
 
 
 def require_sound(history: History) -> list[ChainHead]:

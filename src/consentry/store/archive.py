@@ -34,7 +34,7 @@ NEVER_ARCHIVED: Final = (
 _PAGE: Final = 5000
 _OWN_SPAN = {
     Dialect.SQLITE: "CAST(json_extract(body, '$.payload.retainLogs') AS TEXT)",
-    Dialect.POSTGRESQL: "(body::json -> 'payload' ->> 'retainLogs')",
+    Dialect.POSTGRESQL: "(consentry_json(body) -> 'payload' ->> 'retainLogs')",
 }
 _LIMIT_OF = {
     Dialect.SQLITE: "SELECT value FROM json_each(?) WHERE key",

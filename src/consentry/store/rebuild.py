@@ -5,23 +5,20 @@ the new ones. On the same history the rows are the same as before; a table that 
 behind the ledger's back is what the events say again. Whether the events themselves are sound is
 `audit verify`'s question, not this one's.
 
-Events that were archived are not in the ledger any more; their archives are passed in, all of them,
-or nothing is touched: a table filled from half a history would be one more story.
+The ledger has every event that fills a table: `store.archive` never takes one out.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput, LedgerProblem, UsageProblem
+from consentry.base.errors import BadInput, LedgerProblem
 from consentry.record.chain import ChainRow
-from consentry.record.envelope import hash_of
 from consentry.store.database import Database, Dialect, Transaction
 from consentry.store.projections import PROJECTIONS
-from consentry.store.rows import exists
 
 _TABLES = tuple(sorted({projection.table for projection in PROJECTIONS.values()}))
 _LEDGER_ORDER = {
@@ -39,16 +36,15 @@ class Rebuilt:
     events: int
 
 
-def rebuild(database: Database, archived: Iterable[ChainRow] = ()) -> Rebuilt:
-    """Makes the tables what the events say; `archived` is every event that was archived."""
+def rebuild(database: Database) -> Rebuilt:
+    """Makes the tables what the events say."""
     with database.writing() as transaction:
         if transaction.dialect is Dialect.POSTGRESQL:
             # Other machines that fill the tables wait; those who only read them do not.
             transaction.run(f"LOCK TABLE {', '.join(_TABLES)} IN EXCLUSIVE MODE")
         for table in _TABLES:
             transaction.run(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
-        replayed = sum(_replay(transaction, row) for row in _checked(transaction, archived))
-        replayed += sum(_replay(transaction, row) for row in _recorded(transaction))
+        replayed = sum(_replay(transaction, row) for row in _recorded(transaction))
         counts = {table: _count(transaction, table) for table in _TABLES}
     return Rebuilt(counts, replayed)
 
@@ -65,27 +61,6 @@ def _recorded(transaction: Transaction) -> list[ChainRow]:
         ChainRow(str(writer), int(seq or 0), str(hashed), str(body).encode())
         for writer, seq, hashed, body in transaction.rows(query, tuple(PROJECTIONS))
     ]
-
-
-def _checked(transaction: Transaction, archived: Iterable[ChainRow]) -> Iterator[ChainRow]:
-    """The archived events, each one that the ledger says was archived, and all of them."""
-    query = "SELECT 1 FROM archived_event WHERE writer = ? AND seq = ? AND hash = ?"
-    given = 0
-    for row in archived:
-        if hash_of(row.body) != row.hash or not exists(
-            transaction, query, (row.writer, row.seq, row.hash)
-        ):
-            message = f"event {row.seq} of `{row.writer}` is not one that was archived here"
-            raise BadInput(Code.ARCHIVE, message)
-        given += 1
-        yield row
-    missing = _count(transaction, "archived_event") - given
-    if missing:
-        raise UsageProblem(
-            Code.ARCHIVE,
-            f"{missing} archived events are not among those given",
-            help_line="name every archive that was made of this ledger",
-        )
 
 
 def _replay(transaction: Transaction, row: ChainRow) -> bool:
