@@ -434,3 +434,21 @@ class Code(StrEnum):
         "no engine on this host enforces everything that is asked for, so nothing was started",
         "`consentry engines` lists what each engine enforces here; ask for less, or install another",
     )
+    LAYER_UNREADABLE = (
+        "layer-unreadable",
+        ExitStatus.FAILED,
+        "what a run changed cannot be read, so nothing of it was taken over",
+        "check that the folders the run could write to are still there and may be read, then run it again",
+    )
+    COMMIT_REFUSED = (
+        "commit-refused",
+        ExitStatus.DENIED,
+        "the changes of a run cannot be taken over as a whole, so none of them was",
+        "the message says what stands in the way; the files are as they were before the run",
+    )
+    COMMIT_UNFINISHED = (
+        "commit-unfinished",
+        ExitStatus.FAILED,
+        "taking over the changes of a run was interrupted, and could not be finished or undone yet",
+        "remove what the message names as the obstacle; the next command tries again, and nothing is lost",
+    )
