@@ -34,10 +34,16 @@ class Problems:
         code: Code = Code.DOCUMENT_INVALID,
     ) -> None:
         """Notes a problem; reading goes on."""
+        self.add_at(self.place(mark, field), message, help_line, code)
+
+    def add_at(
+        self, where: Where, message: str, help_line: str, code: Code = Code.DOCUMENT_INVALID
+    ) -> None:
+        """Notes a problem at a place that was kept."""
         if len(self._found) >= _MOST_KEPT:
             self._uncollected += 1
             return
-        self._found.append(Problem(self.place(mark, field), message, help_line, code))
+        self._found.append(Problem(where, message, help_line, code))
 
     def stop(self, mark: Mark | None, message: str, help_line: str) -> NoReturn:
         """Notes a problem after which nothing more can be read, and raises all of them."""

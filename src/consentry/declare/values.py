@@ -89,9 +89,9 @@ class Value:
             # A text with a character that cannot be was noted before anything was built.
             return self.node.text if is_possible(self.node.text) else None
         if isinstance(self.node, Scalar) and self.node.text:
-            self._refuse_kind("text", f'put it in quotes: "{clipped(self.node.text)}"')
+            self.refuse_kind("text", f'put it in quotes: "{clipped(self.node.text)}"')
             return None
-        self._refuse_kind("text", "write a text")
+        self.refuse_kind("text", "write a text")
         return None
 
     def flag(self) -> bool | None:
@@ -101,15 +101,15 @@ class Value:
                 return self.node.text == "true"
             meant = _MEANT_AS_FLAG.get(self.node.text.lower())
             if meant is not None:
-                self._refuse_kind(Kind.FLAG, f"write {meant}, without quotes")
+                self.refuse_kind(Kind.FLAG, f"write {meant}, without quotes")
                 return None
-        self._refuse_kind(Kind.FLAG, "write true or false")
+        self.refuse_kind(Kind.FLAG, "write true or false")
         return None
 
     def whole(self, least: int, most: int) -> int | None:
         """A whole number within bounds."""
         if not isinstance(self.node, Scalar) or self.node.kind is not Kind.WHOLE:
-            self._refuse_kind(Kind.WHOLE, "write a number, without quotes")
+            self.refuse_kind(Kind.WHOLE, "write a number, without quotes")
             return None
         digits = self.node.text
         number = int(digits) if len(digits) <= _MOST_DIGITS else None
@@ -159,7 +159,7 @@ class Value:
     def items(self) -> "tuple[Value, ...] | None":
         """The values of a list."""
         if not isinstance(self.node, Items):
-            self._refuse_kind("a list", "write a list; `[]` is an empty one")
+            self.refuse_kind("a list", "write a list; `[]` is an empty one")
             return None
         return tuple(
             Value(item, f"{self.path}[{index}]", self.problems)
@@ -181,7 +181,7 @@ class Value:
     def entries(self) -> "dict[str, Entry] | None":
         """The entries of a mapping, whatever their keys; of a key that is there twice, the first."""
         if not isinstance(self.node, Mapping):
-            self._refuse_kind("a mapping", "write `key: value` lines; `{}` has none")
+            self.refuse_kind("a mapping", "write `key: value` lines; `{}` has none")
             return None
         found: dict[str, Entry] = {}
         for key, item in self.node.entries:
@@ -191,7 +191,8 @@ class Value:
                 found.setdefault(key.text, entry)
         return found
 
-    def _refuse_kind(self, meant: str, help_line: str) -> None:
+    def refuse_kind(self, meant: str, help_line: str) -> None:
+        """Notes that it is something else than what is meant."""
         # What no document may contain was noted before anything was built.
         if not isinstance(self.node, Broken):
             self.refuse(f"{described(self.node)}, and {meant} is meant", help_line)
@@ -241,6 +242,11 @@ class Fields:
             return stand_in
         built = read(value)
         return stand_in if built is None else built
+
+
+def one_of(kind: type[Member]) -> Callable[[Value], Member | None]:
+    """The way to read one of the words of an enumeration."""
+    return lambda value: value.member(kind)
 
 
 def _refuse_unknown(key: Value, name: str, unused: list[str]) -> None:

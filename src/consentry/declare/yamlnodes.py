@@ -32,7 +32,11 @@ from consentry.declare.problems import Problems
 _NO_ALIAS = "write the value out in each place"
 _NO_TAG = "leave the tag out; quotes make a value text"
 _MOST_SAID = 160
-_SPACES = "use spaces; YAML takes no tab there"
+_CORRECT = "correct the line, or the one before it"
+_ADVICE = (
+    ("'\\t'", "use spaces; YAML takes no tab there"),
+    ("but got '{'", "put a text with `{` in quotes"),
+)
 
 
 class _Marked(Protocol):
@@ -139,7 +143,7 @@ def _events(text: str, problems: Problems) -> Iterator[yaml.Event]:
         started = wrong.context_mark
         if context and started is not None and started.line != place.line:
             context += f" that begins in line {started.line + 1}"
-        help_line = _SPACES if "'\\t'" in said else "correct the line, or the one before it"
+        help_line = next((advice for sign, advice in _ADVICE if sign in said), _CORRECT)
         problems.stop(_mark(place), f"this is not YAML: {said}{context}", help_line)
     except (ValueError, OverflowError):
         # PyYAML lets these out for a character or a version that no number can stand for.

@@ -1,0 +1,133 @@
+"""What a sandbox configuration says, as values: engines, profiles, files, limits (CONSENT §sandbox).
+
+A profile that leaves something out asks for less: no files, no network, no limits of its own beyond
+the engine's. The words of the enumerations are those of the document.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+
+from consentry.base.errors import Where
+from consentry.base.units import Duration, Size
+from consentry.declare.pathentries import PathEntry
+from consentry.surface.access import Access
+from consentry.surface.hosts import HostScope
+from consentry.surface.lattice import NOTHING
+from consentry.surface.pattern import Pattern, Vocabulary
+from consentry.surface.patterns import PatternScope
+
+
+class EngineName(StrEnum):
+    """What may confine a run; `auto` is the cheapest that enforces all that is required."""
+
+    AUTO = "auto"
+    NATIVE = "native"
+    BUBBLEWRAP = "bubblewrap"
+    FIREJAIL = "firejail"
+    NSJAIL = "nsjail"
+    DOCKER = "docker"
+    PODMAN = "podman"
+    DENO = "deno"
+
+
+class View(StrEnum):
+    """What exists inside: only what is granted, or the host's tree with most of it closed."""
+
+    PRIVATE = "private"
+    VISIBLE = "visible"
+
+
+class Writes(StrEnum):
+    """Where writing goes: to a layer that is committed at the end, or to the files at once."""
+
+    LAYER = "layer"
+    DIRECT = "direct"
+
+
+class Reads(StrEnum):
+    """How the list of files read is known: seen, or opened by the supervisor itself."""
+
+    OBSERVED = "observed"
+    EXACT = "exact"
+
+
+class Rounding(StrEnum):
+    """Whether a pattern may be held by its literal root, or only exactly."""
+
+    ROUNDED = "rounded"
+    EXACT = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class DenyList:
+    """What is closed whatever opens it: each entry with all below it, at any depth.
+
+    Surfaces hold no denials, so this goes beside them. `a | b` closes what either does.
+    """
+
+    entries: tuple[PathEntry, ...] = ()
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """Each entry with all below it."""
+        return tuple(entry.tree for entry in self.entries)
+
+    @property
+    def scope(self) -> PatternScope:
+        """All of it as one scope, for asking what it covers."""
+        return PatternScope.of(Vocabulary.PATH, [(pattern,) for pattern in self.patterns])
+
+    def __or__(self, other: "DenyList") -> "DenyList":
+        return DenyList(tuple(dict.fromkeys((*self.entries, *other.entries))))
+
+
+@dataclass(frozen=True, slots=True)
+class Filesystem:
+    """Which files are open: what is in neither list is closed, and so is what `no_access` names."""
+
+    read_only: tuple[PathEntry, ...] = ()
+    read_write: tuple[PathEntry, ...] = ()
+    no_access: DenyList = DenyList()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use up; None leaves the engine's own default."""
+
+    cpu: Duration | None = None
+    memory: Size | None = None
+    processes: int | None = None
+    file_size: Size | None = None
+    written: Size | None = None
+    timeout: Duration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One way to confine a run.
+
+    `dropped` are the Linux capabilities it names; an engine drops the others too. `network` is
+    closed or open to anything; its type has the place for a list of hosts.
+    """
+
+    name: str
+    where: Where = field(compare=False)
+    dropped: tuple[str, ...] = ()
+    filesystem: Filesystem = Filesystem()
+    network: Access[HostScope] = NOTHING.net_access
+    limits: Limits = Limits()
+    view: View = View.PRIVATE
+    writes: Writes = Writes.LAYER
+    reads: Reads = Reads.OBSERVED
+    patterns: Rounding = Rounding.ROUNDED
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxConfig:
+    """The whole document: which engine, and the profiles by name."""
+
+    engine: EngineName = EngineName.AUTO
+    fallback_engine: EngineName | None = None
+    profiles: Mapping[str, Profile] = field(default_factory=lambda: MappingProxyType({}))
