@@ -143,9 +143,10 @@ def _difference(
 
 
 def _repeated_id(view: Transaction) -> ChainFault | None:
+    # In SQLite a cross join keeps the order it is written in: a ledger without archives is not read.
     query = (
-        "SELECT e.writer, e.seq, e.event_id FROM ledger_event e "
-        "JOIN archived_event a ON a.event_id = e.event_id ORDER BY e.writer, e.seq LIMIT 1"
+        "SELECT e.writer, e.seq, e.event_id FROM archived_event a CROSS JOIN ledger_event e "
+        "WHERE e.event_id = a.event_id ORDER BY e.writer, e.seq LIMIT 1"
     )
     for writer, seq, event_id in cast("Iterator[tuple[str, int, str]]", view.rows(query)):
         return ChainFault(writer, seq, event_id, "has the id of an event that was archived")
