@@ -47,7 +47,6 @@ from consentry.surface.automaton import Work
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import host_access
-from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots, protected_roots
 
 EVERYTHING = "*"
@@ -196,11 +195,11 @@ def _paths(read: Callable[[Value], PathEntry | None], value: Value) -> tuple[Pat
     items = value.items()
     if items is None:
         return None
-    found: dict[Pattern, PathEntry] = {}
+    found: dict[str, PathEntry] = {}
     for item in items:
         entry = read(item)
-        if entry is not None and found.setdefault(entry.root, entry) is not entry:
-            line = found[entry.root].where.line
+        if entry is not None and found.setdefault(entry.root.text, entry) is not entry:
+            line = found[entry.root.text].where.line
             item.refuse(f"`{entry.written}` is already in line {line}", "keep one of the two")
     return tuple(found.values())
 
