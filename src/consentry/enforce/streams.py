@@ -5,9 +5,11 @@ meets its limit. A terminal is never shared with confined code: it gets one of i
 are passed on, so that it can neither type for the user nor change the user's settings.
 """
 
+import errno
 import fcntl
 import os
 import pty
+import select
 import struct
 import termios
 import tty
@@ -18,6 +20,8 @@ from typing import Final
 
 _PART: Final = 1 << 16
 _WINDOW_SIZE: Final = struct.Struct("HHHH")
+_END_OF_INPUT: Final = b"\x04"
+_GONE: Final = (errno.EPIPE, errno.EIO, errno.ECONNRESET)
 
 
 @dataclass(slots=True)
@@ -34,13 +38,18 @@ class Pipe:
         self.reader, self.writer = os.pipe2(os.O_CLOEXEC)
 
     def take(self) -> int:
-        """Reads what is there; returns how much, and 0 at the end."""
+        """Reads what is there; returns how much, and 0 at the end or when nobody wants it."""
         part = os.read(self.reader, _PART)
         if self.keeps:
             self.kept += part
-        if self.passes_to is not None:
-            write_all(self.passes_to, part)
+        if self.passes_to is not None and not write_all(self.passes_to, part):
+            return 0
         return len(part)
+
+    def close_reader(self) -> None:
+        """Whoever still writes is told that nobody reads."""
+        os.close(self.reader)
+        self.reader = -1
 
     def close(self) -> None:
         """Lets go of what is still open."""
@@ -50,20 +59,30 @@ class Pipe:
         self.reader = self.writer = -1
 
 
-def write_all(descriptor: int, content: bytes) -> None:
-    """Writes everything; a reader that went away is not waited for."""
+def write_all(descriptor: int, content: bytes) -> bool:
+    """Writes everything, however slow the reader is; false when there is no reader any more."""
     while content:
         try:
             content = content[os.write(descriptor, content) :]
-        except BrokenPipeError:
-            return
+        except BlockingIOError:
+            select.select((), (descriptor,), ())
+        except OSError as problem:
+            if problem.errno not in _GONE:
+                raise
+            return False
+    return True
 
 
 @dataclass(slots=True)
 class Terminal:
-    """A terminal for the box, and the user's own that stands behind it."""
+    """A terminal for the box, and the user's own that stands behind it.
+
+    What the program prints goes to `outside`, whose size it has. `typed` is where keys come from,
+    and None where the user's keys are not the program's.
+    """
 
     outside: int
+    typed: int | None = None
     ours: int = -1
     its: int = -1
 
@@ -85,10 +104,13 @@ class Terminal:
         write_all(self.outside, part)
         return len(part)
 
-    def take_input(self) -> int:
-        """Passes on what the user typed."""
-        part = os.read(self.outside, _PART)
-        write_all(self.ours, part)
+    def take_input(self, source: int) -> int:
+        """Passes on what the user typed; at the end of it, the program is told so."""
+        try:
+            part = os.read(source, _PART)
+        except OSError:
+            part = b""
+        write_all(self.ours, part or _END_OF_INPUT)
         return len(part)
 
     def close(self) -> None:

@@ -63,12 +63,18 @@ class NativePlan:
 
 @dataclass(slots=True)
 class Io:
-    """Where a program's streams lead: given descriptors, capture, or a terminal."""
+    """Where a program's streams lead: given descriptors, capture, or a terminal.
 
-    stdin: int
+    With a terminal, a stream that is None leads there; without one, input that is None is empty
+    and output that is None goes nowhere but to what is kept. `capped` says that output is counted
+    while it passes.
+    """
+
+    stdin: int | None = None
     stdout: int | None = None
     stderr: int | None = None
     keeps: bool = False
+    capped: bool = False
     terminal: Terminal | None = None
     supervisor: Supervisor | None = field(default=None, repr=False)
 
@@ -117,27 +123,29 @@ class NativeEngine:
         require_permitted(permit, plan.wanted, sealed)
         if self._parent is None:
             self._parent = NativeParent()
-        pipes, files, streams = _streams(io)
-        running = self._parent.launch(
-            self._request(plan, streams, len(files), is_terminal=io.terminal is not None),
-            [*files, *(each.descriptor for each in sealed)],
-        )
+        streams = _Streams.of(io)
+        files = [*streams.files, *(() if io.terminal is None else (io.terminal.its,))]
+        try:
+            running = self._parent.launch(
+                self._request(plan, len(files), has_terminal=io.terminal is not None),
+                [*files, *(each.descriptor for each in sealed)],
+            )
+        finally:
+            streams.close()
         limits = plan.wanted.limits
         bounds = Bounds(limits.wall_seconds, limits.output_bytes)
-        io.supervisor = Supervisor(running, bounds, pipes, io.terminal)
-        return self._outcome(plan, io.supervisor.stay(), pipes)
+        io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
+        return self._outcome(plan, io.supervisor.stay(), streams.pipes)
 
-    def _request(
-        self, plan: NativePlan, streams: tuple[int, ...], given: int, *, is_terminal: bool
-    ) -> dict[str, object]:
+    def _request(self, plan: NativePlan, given: int, *, has_terminal: bool) -> dict[str, object]:
         wanted, compiled = plan.wanted, plan.plan
         return {
             "ids": self._host.inner,
             "steps": tuple(_with_file_numbers(compiled.steps, given + 1)),
             "layer_bytes": wanted.limits.written_bytes,
             "hostname": "box",
-            "streams": streams,
-            "terminal": is_terminal,
+            "streams": (1, 2, 3),
+            "terminal": given if has_terminal else None,
             "rlimits": [],
             "umask": _UMASK,
             "cwd": str(wanted.program.folder),
@@ -156,7 +164,7 @@ class NativeEngine:
         _require_built(ended)
         found = findings_of(ended.notes, plan.plan, self._host.protected)
         code = ended.status
-        kept = [bytes(pipe.kept) for pipe in pipes] or [b"", b""]
+        kept = [bytes(pipe.kept) for pipe in pipes if pipe.keeps] or [b"", b""]
         return Outcome(
             ending=_ending(supervised),
             exit_code=code if code is not None and code >= 0 else None,
@@ -183,13 +191,38 @@ class NativeEngine:
             self._parent = None
 
 
-def _streams(io: Io) -> tuple[tuple[Pipe, ...], list[int], tuple[int, ...]]:
-    if io.terminal is not None:
-        return (), [io.terminal.its], (1, 1, 1)
-    if io.keeps or io.stdout is None or io.stderr is None:
-        out, err = Pipe(io.stdout, io.keeps), Pipe(io.stderr, io.keeps)
-        return (out, err), [io.stdin, out.writer, err.writer], (1, 2, 3)
-    return (), [io.stdin, io.stdout, io.stderr], (1, 2, 3)
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    """The descriptors to pass for the three streams, and the pipes that stand between."""
+
+    files: tuple[int, ...]
+    pipes: tuple[Pipe, ...]
+    empty: int | None
+
+    @classmethod
+    def of(cls, io: Io) -> "_Streams":
+        pipes: list[Pipe] = []
+        files: list[int] = []
+        for leads_to in (io.stdout, io.stderr):
+            if leads_to is None and io.terminal is not None:
+                files.append(io.terminal.its)
+            elif io.keeps or io.capped or leads_to is None:
+                pipes.append(Pipe(leads_to, io.keeps))
+                files.append(pipes[-1].writer)
+            else:
+                files.append(leads_to)
+        empty = None
+        stdin = io.stdin
+        if stdin is None:
+            stdin = empty = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+            if io.terminal is not None and io.terminal.typed is not None:
+                stdin = io.terminal.its
+        return cls((stdin, *files), tuple(pipes), empty)
+
+    def close(self) -> None:
+        """What the box has by now."""
+        if self.empty is not None:
+            os.close(self.empty)
 
 
 def _with_file_numbers(
@@ -208,7 +241,7 @@ def _ending(supervised: Supervised) -> Ending:
         return Ending.TIMEOUT
     if supervised.limit is not None:
         return Ending.LIMIT
-    if status is None or status < 0:
+    if status is None or status < 0 or (status != 0 and supervised.was_told_to_end):
         return Ending.KILLED
     return Ending.SUCCESS if status == 0 else Ending.FAILURE
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -51,6 +52,7 @@ class Running:
     def __init__(self, news: socket.socket) -> None:
         self._news = news
         self._pidfd: int | None = None
+        self.pid: int | None = None
         self._layer: int | None = None
         self._end: tuple[int, tuple[float, float, int]] | None = None
         self._problem: tuple[str, int, str] | None = None
@@ -70,6 +72,7 @@ class Running:
         match what:
             case "started":
                 [self._pidfd] = descriptors
+                self.pid = number
             case "built":
                 self._layer = descriptors[0] if descriptors else None
             case "ended":
@@ -88,7 +91,8 @@ class Running:
     def pass_signal(self, number: int) -> None:
         """To the program and its group."""
         if self._pidfd is not None:
-            signal.pidfd_send_signal(self._pidfd, number)
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, number)
 
     def end_now(self) -> None:
         """Kills everything in the box; what it used is still counted."""

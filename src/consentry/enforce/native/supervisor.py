@@ -17,6 +17,7 @@ from consentry.enforce.streams import Pipe, Terminal
 
 _GRACE: Final = 2.0
 _MOST_WAIT: Final = 1.0
+_ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 @dataclass(slots=True)
@@ -37,6 +38,7 @@ class Supervised:
     timed_out: bool = False
     limit: str | None = None
     output_bytes: int = 0
+    was_told_to_end: bool = False
 
 
 @dataclass(slots=True)
@@ -53,19 +55,27 @@ class Supervisor:
     _limit: str | None = None
     _ending_since: float | None = None
     _is_over: bool = False
+    _was_told_to_end: bool = False
 
     def stay(self) -> Supervised:
         """Returns when the box and everything in it is gone."""
         try:
             self._register()
-            deadline = None
-            if self.bounds.wall_seconds is not None:
-                deadline = time.monotonic() + self.bounds.wall_seconds
-            while not self._is_over or self._has_output():
-                for key, _ in self._selector.select(self._patience(deadline)):
-                    key.data()
-                self._hold(deadline)
-            return Supervised(self.running.ended(), self._timed_out, self._limit, self._printed)
+            self._stay()
+        except BaseException:
+            # Nobody would look after it any more.
+            while not self._is_over:
+                self.running.kill()
+                self._is_over = not self.running.hear()
+            raise
+        else:
+            return Supervised(
+                self.running.ended(),
+                self._timed_out,
+                self._limit,
+                self._printed,
+                self._was_told_to_end,
+            )
         finally:
             self._selector.close()
             self.running.close()
@@ -73,6 +83,15 @@ class Supervisor:
                 pipe.close()
             if self.terminal is not None:
                 self.terminal.close()
+
+    def _stay(self) -> None:
+        deadline = None
+        if self.bounds.wall_seconds is not None:
+            deadline = time.monotonic() + self.bounds.wall_seconds
+        while not self._is_over or self._has_output():
+            for key, _ in self._selector.select(self._patience(deadline)):
+                key.data()
+            self._hold(deadline)
 
     def _register(self) -> None:
         self._selector.register(self.running, selectors.EVENT_READ, self._hear)
@@ -84,11 +103,15 @@ class Supervisor:
             os.close(self.terminal.its)
             self.terminal.its = -1
             self._selector.register(self.terminal.ours, selectors.EVENT_READ, self._show)
-            self._selector.register(self.terminal.outside, selectors.EVENT_READ, self._type)
+            if self.terminal.typed is not None:
+                self._selector.register(self.terminal.typed, selectors.EVENT_READ, self._type)
 
     def _has_output(self) -> bool:
-        """Whether pipes may still hold something; once the box is over, nobody writes any more."""
-        return any(pipe.reader in self._selector.get_map() for pipe in self.pipes)
+        """Whether something may still be held; once the box is over, nobody writes any more."""
+        watched = self._selector.get_map()
+        return any(pipe.reader in watched for pipe in self.pipes) or (
+            self.terminal is not None and self.terminal.ours in watched
+        )
 
     def _patience(self, deadline: float | None) -> float:
         waits = [_MOST_WAIT]
@@ -110,6 +133,7 @@ class Supervisor:
         self._printed += count
         if count == 0:
             self._selector.unregister(pipe.reader)
+            pipe.close_reader()
         self._hold_output()
 
     def _show(self) -> None:
@@ -123,8 +147,10 @@ class Supervisor:
 
     def _type(self) -> None:
         terminal = self.terminal
-        if terminal is not None and terminal.take_input() == 0:
-            self._selector.unregister(terminal.outside)
+        if terminal is None or terminal.typed is None:
+            return
+        if terminal.take_input(terminal.typed) == 0:
+            self._selector.unregister(terminal.typed)
 
     def _hold_output(self) -> None:
         most = self.bounds.output_bytes
@@ -156,5 +182,8 @@ class Supervisor:
     def pass_signal(self, number: int) -> None:
         """From the caller's own signal handler to the program."""
         if number == signal.SIGWINCH and self.terminal is not None:
+            # The program's terminal tells it of the new size by itself.
             self.terminal.fit()
+            return
+        self._was_told_to_end = self._was_told_to_end or number in _ENDING_SIGNALS
         self.running.pass_signal(number)
