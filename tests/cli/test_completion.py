@@ -15,6 +15,7 @@ import pytest
 from tests.cli.conftest import PROGRAM, CommandLine, Ended
 
 SHELLS = ("bash", "zsh", "fish")
+COMMANDS = ["status", "audit", "session", "purge", "explain", "completion"]
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def _bash(on_path: CommandLine, *words: str) -> list[str]:
     ("words", "expected"),
     [
         (["consentry", "st"], ["status"]),
-        (["consentry", ""], ["status", "audit", "explain", "completion"]),
+        (["consentry", ""], COMMANDS),
         (["consentry", "status", "--w"], ["--workspace"]),
         (["consentry", "--js"], ["--json"]),
         (["consentry", "explain", "state-"], ["state-refused", "state-unsafe", "state-unusable"]),
@@ -75,7 +76,8 @@ def _bash(on_path: CommandLine, *words: str) -> list[str]:
             ],
         ),
         (["consentry", "audit", "ve"], ["verify"]),
-        (["consentry", "frobnicate", ""], ["status", "audit", "explain", "completion"]),
+        (["consentry", "session", ""], ["list", "end"]),
+        (["consentry", "frobnicate", ""], COMMANDS),
     ],
 )
 def test_bash_completes(on_path: CommandLine, words: list[str], expected: list[str]) -> None:
@@ -173,12 +175,7 @@ def test_variable_cannot_turn_a_command_into_nothing(consentry: CommandLine) -> 
     attack = {"_CONSENTRY_COMPLETE": "bash_complete", "COMP_WORDS": "consentry ", "COMP_CWORD": "1"}
     assert consentry("statsu", **attack).status == 2
     assert consentry("--version", **attack).out.startswith("consentry ")
-    assert consentry(**attack).out.split() == [
-        "plain,status",
-        "plain,audit",
-        "plain,explain",
-        "plain,completion",
-    ]
+    assert consentry(**attack).out.split() == [f"plain,{word}" for word in COMMANDS]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,21 @@ HEAVY = {
     "yaml",
 }
 
+GROUPS = {
+    "audit": [
+        "log",
+        "show",
+        "checkpoint",
+        "verify",
+        "proof",
+        "export",
+        "backup",
+        "retain",
+        "rebuild",
+    ],
+    "session": ["list", "end"],
+}
+
 SCRIPT = """
 import atexit, sys
 atexit.register(lambda: print(*sys.modules, file=sys.stderr))
@@ -121,8 +136,15 @@ def test_table_and_commands_agree() -> None:
     """Every row leads to a command of that name, with a page that has examples and statuses."""
     root = make_root()
     context = click.Context(root, info_name="consentry")
-    assert root.list_commands(context) == ["status", "audit", "explain", "completion"]
-    for name in ("status", "explain", "completion"):
+    assert root.list_commands(context) == [
+        "status",
+        "audit",
+        "session",
+        "purge",
+        "explain",
+        "completion",
+    ]
+    for name in ("status", "purge", "explain", "completion"):
         command = root.get_command(context, name)
         assert isinstance(command, PlainCommand)
         assert command.name == name
@@ -140,26 +162,18 @@ def test_every_command_has_a_file_of_its_name() -> None:
         assert (folder / f"{row.name}.py").is_file()
 
 
-def test_a_group_inside_the_root_is_a_table_too() -> None:
-    """`audit` has a page of its own, and each of its rows leads to a command with one."""
+@pytest.mark.parametrize(("name", "words"), GROUPS.items())
+def test_a_group_inside_the_root_is_a_table_too(name: str, words: list[str]) -> None:
+    """It has a page of its own, and each of its rows leads to a command with one."""
     root = make_root()
     context = click.Context(root, info_name="consentry")
-    audit = root.get_command(context, "audit")
-    assert isinstance(audit, LazyGroup)
-    assert audit.page is not None
-    assert audit.list_commands(context) == [
-        "log",
-        "show",
-        "checkpoint",
-        "verify",
-        "proof",
-        "export",
-        "backup",
-        "retain",
-        "rebuild",
-    ]
-    for name in audit.list_commands(context):
-        command = audit.get_command(context, name)
+    group = root.get_command(context, name)
+    assert isinstance(group, LazyGroup)
+    assert group.page is not None
+    assert group.list_commands(context) == words
+    for word in words:
+        command = group.get_command(context, word)
         assert isinstance(command, PlainCommand)
+        assert command.name == word
         assert command.page.examples
         assert {"0", "5", "126"} <= {status for status, _ in command.page.statuses}

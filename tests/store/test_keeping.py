@@ -1,230 +1,161 @@
-"""What all keepers promise: one winner among many, and never a row without its event."""
-
-import subprocess
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+"""What is removed has had no effect for long; what decides anything, and every event, stays."""
 
 import pytest
 
-from consentry.base.errors import LedgerProblem
-from consentry.decide.identity import Role
+from consentry.base.clock import Instant, ManualClock
+from consentry.base.errors import ConsentryError
+from consentry.base.units import Duration
+from consentry.decide.grant import GrantScope
 from consentry.decide.lasting import Lasts
+from consentry.decide.permit import PermitOrder
 from consentry.decide.question import Outcome
-from consentry.record.chain import ChainFault
-from consentry.store.database import Dialect
+from consentry.decide.session import SessionKind
+from consentry.store.keeping import close_for_good, count_without_effect, remove_without_effect
 from consentry.store.ledger import Ledger
-from consentry.store.steps import Step
-from tests.decide.samples import (
-    APPROVER,
-    LEADER,
-    MINUTE,
-    OTHER_MACHINE,
-    OWNER,
-    answer,
-    grant_terms,
-    order,
-    question,
-    terms,
-)
-from tests.record.samples import WRITER
+from tests.decide.samples import MINUTE, NOW, OWNER, answer, grant_terms, order, question, terms
 from tests.store.conftest import Store
-from tests.store.keepers import Keepers, all_rows, events, types
+from tests.store.keepers import Keepers, all_rows, events, pass_time
 
-THREADS = 8
-PROCESSES = 3
+DAY = Duration.parse("1d")
 TABLES = ("approval_request", "consent", "capability_grant", "permit", "session", "machine")
-
-
-def a_request(keepers: Keepers) -> str:
-    """A question that waits."""
-    return keepers.requests.ask(question(session_id=None), MINUTE).request_id
-
-
-def a_consent(keepers: Keepers) -> str:
-    """A consent for once."""
-    return keepers.consents.give(terms(Lasts.ONCE)).consent_id
-
-
-def a_permit(keepers: Keepers) -> str:
-    """A permit for a start."""
-    keepers.consents.give(terms())
-    decision = events(keepers.ledger)[-1]["eventId"]
-    return keepers.permits.make(order(decision_event_id=decision)).permit_id
-
-
-WAYS: dict[str, tuple[Callable[[Keepers], str], str, str]] = {
-    "answer": (a_request, "request-settled", "approval.answered"),
-    "use": (a_consent, "consent-closed", "consent.used"),
-    "spend": (a_permit, "permit-refused", "permit.spent"),
-}
-EVERY_WAY = pytest.mark.parametrize("way", list(WAYS))
+NONE = {"approval_request": 0, "consent": 0, "capability_grant": 0, "permit": 0, "session": 0}
 
 
 @pytest.fixture
 def keepers(ledger: Ledger) -> Keepers:
-    """Everything that keeps, on the real clock."""
-    return Keepers(ledger)
+    """Everything that keeps, on a clock that moves when told to."""
+    return Keepers(ledger, ManualClock(NOW))
 
 
-def at_once(*tries: Callable[[], str]) -> Counter[str]:
-    """How often each outcome was seen when all try at once."""
-    with ThreadPoolExecutor(len(tries)) as pool:
-        return Counter(pool.map(lambda each: each(), tries))
+def removed(keepers: Keepers, before: Instant) -> dict[str, int]:
+    """Removes, and says how many; the count told the same before, and no event went."""
+    recorded = events(keepers.ledger)
+    database = keepers.ledger.database
+    expected = count_without_effect(database, before)
+    assert count_without_effect(database, before) == expected, "counting changes nothing"
+    with database.writing() as transaction:
+        found = remove_without_effect(transaction, before)
+    assert found == expected
+    assert events(keepers.ledger) == recorded
+    return found
 
 
-@EVERY_WAY
-def test_of_eight_threads_one_wins(keepers: Keepers, way: str) -> None:
-    """They share a commit or not; one event is recorded, and the others are told."""
-    make, refusal, event = WAYS[way]
-    for number in range(1, 6):
-        thing = make(keepers)
-        outcomes = at_once(*[lambda thing=thing: keepers.tried(way, thing)] * THREADS)
-        assert outcomes == {"won": 1, refusal: THREADS - 1}
-        assert types(keepers.ledger).count(event) == number
+def permit_order(keepers: Keepers) -> PermitOrder:
+    """An order for a permit that names a decision of this ledger."""
+    return order(decision_event_id=events(keepers.ledger)[0]["eventId"])
 
 
-@EVERY_WAY
-def test_of_three_processes_one_wins(keepers: Keepers, store: Store, way: str) -> None:
-    """Each with a connection of its own, and with a chain of its own where machines share a store."""
-    make, refusal, event = WAYS[way]
-    things = [make(keepers) for _ in range(20)]
-    is_shared = store.dialect is Dialect.POSTGRESQL
-    writers = [WRITER, OTHER_MACHINE, "machine-" + "3" * 32] if is_shared else [WRITER] * PROCESSES
-    with_processes = [opened(store, way, writer) for writer in writers]
-    for child in with_processes:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "ready\n"
-    lines = "".join(f"{thing}\n" for thing in things)
-    with ThreadPoolExecutor(PROCESSES) as pool:
-        said = list(pool.map(lambda child: child.communicate(lines)[0].split(), with_processes))
-    assert [child.returncode for child in with_processes] == [0] * PROCESSES
-    for outcomes in zip(*said, strict=True):
-        assert Counter(outcomes) == {"won": 1, refusal: PROCESSES - 1}
-    assert types(keepers.ledger).count(event) == len(things)
-    assert not isinstance(keepers.ledger.history.verify(), ChainFault)
+def test_what_still_decides_something_stays_however_old(keepers: Keepers) -> None:
+    """An unanswered request, remembered consents, standing grants, an open session, a machine."""
+    session = keepers.sessions.start(OWNER, SessionKind.LIBRARY)
+    keepers.requests.ask(question(session_id=session.session_id), Duration.parse("100d"))
+    keepers.consents.give(terms(Lasts.PERMANENT))
+    keepers.consents.give(terms(Lasts.ONCE))
+    keepers.consents.give(terms(Lasts.SESSION, session_id=session.session_id))
+    keepers.consents.give(terms(Lasts.UNTIL, expires_at=NOW.plus(Duration.parse("50d"))))
+    keepers.grants.give(grant_terms())
+    keepers.grants.give(grant_terms(GrantScope.SESSION, session_id=session.session_id))
+    keepers.machines.register("host")
+    before = all_rows(keepers.ledger.database, *TABLES)
+    assert removed(keepers, NOW.plus(Duration.parse("40d"))) == NONE
+    assert all_rows(keepers.ledger.database, *TABLES) == before
 
 
-def opened(store: Store, way: str, writer: str) -> "subprocess.Popen[str]":
-    """A process that tries that way."""
-    program = [sys.executable, "-m", "tests.store.keepers", str(store.url_or_path), way, writer]
-    return subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+def test_what_was_settled_goes_once_it_is_old_enough(keepers: Keepers) -> None:
+    """One of each: not a millisecond before the moment that is named."""
+    answered = keepers.requests.ask(question(session_id=None), MINUTE)
+    keepers.requests.answer(answered.request_id, answer(Outcome.DENIED))
+    used = keepers.consents.give(terms(Lasts.ONCE))
+    keepers.consents.use(used.consent_id)
+    revoked = keepers.consents.give(terms())
+    keepers.consents.revoke(revoked.consent_id, OWNER)
+    grant = keepers.grants.give(grant_terms())
+    keepers.grants.revoke(grant.grant_id, OWNER)
+    permit = keepers.permits.make(permit_order(keepers))
+    keepers.permits.spend(permit.permit_id, "run")
+    ended = keepers.sessions.start(OWNER, SessionKind.LIBRARY)
+    keepers.sessions.end(ended.session_id)
+    assert removed(keepers, NOW) == NONE
+    assert removed(keepers, Instant(NOW.unix_ms + 1)) == {
+        "approval_request": 1,
+        "consent": 2,
+        "capability_grant": 1,
+        "permit": 1,
+        "session": 1,
+    }
+    assert removed(keepers, Instant(NOW.unix_ms + 1)) == NONE
 
 
-def test_a_yes_and_a_no_at_once_leave_one_of_them(keepers: Keepers) -> None:
-    """And the row says what the event says."""
-    for _ in range(10):
-        asked = a_request(keepers)
-        tries = [
-            lambda outcome=outcome, asked=asked: (
-                keepers.requests.answer(asked, answer(outcome, APPROVER, role=Role.APPROVER)).status
-            )
-            for outcome in (Outcome.APPROVED, Outcome.DENIED)
-        ]
-        with ThreadPoolExecutor(2) as pool:
-            won = [each.result() for each in map(pool.submit, tries) if not each.exception()]
-        found = keepers.requests.find(asked)
-        assert found is not None
-        assert won == [found.status]
-        last = [e for e in events(keepers.ledger) if e["type"] == "approval.answered"][-1]
-        assert (last["payload"]["requestId"], last["payload"]["decision"]) == (asked, won[0])
-
-
-def test_threads_that_come_to_one_terminal_share_its_session(keepers: Keepers) -> None:
-    """And those that register one machine or give one grant agree on it."""
-    sessions = at_once(*[lambda: keepers.sessions.for_leader(OWNER, LEADER).session_id] * THREADS)
-    grants = at_once(*[lambda: keepers.grants.give(grant_terms()).grant_id] * THREADS)
-    machines = at_once(*[lambda: str(keepers.machines.register("host"))] * THREADS)
-    assert (len(sessions), len(grants), len(machines)) == (1, 1, 1)
-    assert Counter(types(keepers.ledger)) == {
-        "session.started": 1,
-        "grant.given": 1,
-        "machine.registered": 1,
+def test_what_ran_out_by_itself_goes_too(keepers: Keepers) -> None:
+    """A consent past its time, a permit that nobody spent, what was given for an ended session."""
+    session = keepers.sessions.start(OWNER, SessionKind.LIBRARY)
+    keepers.consents.give(terms(Lasts.UNTIL))
+    keepers.consents.give(terms(Lasts.SESSION, session_id=session.session_id))
+    keepers.grants.give(grant_terms(GrantScope.SESSION, session_id=session.session_id))
+    keepers.permits.make(permit_order(keepers))
+    pass_time(keepers, DAY)
+    keepers.sessions.end(session.session_id)
+    after = keepers.clock.now().plus(MINUTE)
+    assert removed(keepers, after) == {
+        "approval_request": 0,
+        "consent": 2,
+        "capability_grant": 1,
+        "permit": 1,
+        "session": 1,
     }
 
 
-def test_many_who_sweep_at_once_expire_each_request_once(keepers: Keepers) -> None:
-    """Whoever comes second to one of them leaves it."""
-    asked = [keepers.requests.ask(question(), MINUTE).request_id for _ in range(12)]
-    with keepers.ledger.database.writing() as transaction:
-        past = "2020-01-01T00:00:00.000Z"
-        transaction.run("UPDATE approval_request SET requested_at = ?, deadline = ?", (past, past))
-    done = at_once(
-        *[
-            lambda: ",".join(r.request_id for r in keepers.requests.expire_overdue())
-            for _ in range(4)
-        ]
-    )
-    swept = [each for batch in done.elements() for each in batch.split(",") if each]
-    assert sorted(swept) == sorted(asked)
-    assert types(keepers.ledger).count("approval.expired") == len(asked)
+def test_a_session_stays_while_something_names_it(keepers: Keepers) -> None:
+    """A remembered consent was given in it, and whoever looks that up finds it."""
+    session = keepers.sessions.start(OWNER, SessionKind.LIBRARY)
+    given = keepers.consents.give(terms(Lasts.PERMANENT, session_id=session.session_id))
+    keepers.sessions.end(session.session_id)
+    assert removed(keepers, NOW.plus(DAY))["session"] == 0
+    keepers.consents.revoke(given.consent_id, OWNER)
+    assert removed(keepers, NOW.plus(DAY)) == {**NONE, "consent": 1, "session": 1}
 
 
-class Stroke(Exception):
-    """The end of the program, at a chosen step."""
+def test_an_approval_gives_no_second_consent_after_the_first_was_removed(keepers: Keepers) -> None:
+    """The attack: wait until the used consent is gone, and carry the same approval out again."""
+    request = keepers.requests.ask(question(session_id=None), MINUTE)
+    keepers.requests.answer(request.request_id, answer(Outcome.APPROVED))
+    once = terms(Lasts.ONCE, request_id=request.request_id)
+    keepers.consents.use(keepers.consents.give(once).consent_id)
+    assert removed(keepers, NOW.plus(DAY)) == {**NONE, "approval_request": 1, "consent": 1}
+    with pytest.raises(ConsentryError) as caught:
+        keepers.consents.give(once)
+    assert caught.value.code == "consent-closed"
 
 
-def changes(keepers: Keepers) -> Iterator[Callable[[], object]]:
-    """Every kind of change, each ready to be made once."""
-    request, consent, permit = a_request(keepers), a_consent(keepers), a_permit(keepers)
-    to_revoke = keepers.consents.give(terms()).consent_id
-    to_supersede = a_request(keepers)
-    grant = keepers.grants.give(grant_terms()).grant_id
-    session = keepers.sessions.for_leader(OWNER, LEADER).session_id
-    yield lambda: a_request(keepers)
-    yield lambda: keepers.requests.answer(request, answer())
-    yield lambda: keepers.requests.supersede(to_supersede)
-    yield lambda: keepers.consents.give(terms())
-    yield lambda: keepers.consents.use(consent)
-    yield lambda: keepers.consents.revoke(to_revoke, OWNER)
-    yield lambda: keepers.grants.give(grant_terms(module_version="9"))
-    yield lambda: keepers.grants.revoke(grant, OWNER)
-    yield lambda: a_permit(keepers)
-    yield lambda: keepers.permits.spend(permit, "run")
-    yield lambda: keepers.sessions.end(session)
-    yield lambda: keepers.machines.register("host")
+def test_a_consent_stays_while_the_request_it_came_from_does(
+    keepers: Keepers, store: Store
+) -> None:
+    """Also where a clock went back, so that the answer seems to be the later of the two."""
+    request = keepers.requests.ask(question(session_id=None), MINUTE)
+    keepers.requests.answer(request.request_id, answer(Outcome.APPROVED))
+    once = terms(Lasts.ONCE, request_id=request.request_id)
+    keepers.consents.use(keepers.consents.give(once).consent_id)
+    with store.open().writing() as transaction:
+        transaction.run("UPDATE approval_request SET answered_at = ?", (str(NOW.plus(DAY)),))
+    assert removed(keepers, NOW.plus(MINUTE)) == NONE
 
 
-@pytest.mark.parametrize("step", [s for s in Step if s not in (Step.COMMITTED, Step.SYNCED)])
-def test_a_change_that_fails_leaves_neither_row_nor_event(store: Store, step: Step) -> None:
-    """At every step before the commit, for every kind of change; afterwards it can be made."""
-    armed: set[Step] = set()
-
-    def strike(reached: Step) -> None:
-        if reached in armed:
-            raise Stroke
-
-    keepers = Keepers(Ledger(store.open(), WRITER, strike))
-    for change in list(changes(keepers)):
-        before, recorded = all_rows(keepers.ledger.database, *TABLES), len(types(keepers.ledger))
-        armed.add(step)
-        with pytest.raises(Stroke):
-            change()
-        armed.clear()
-        assert (all_rows(keepers.ledger.database, *TABLES), len(types(keepers.ledger))) == (
-            before,
-            recorded,
-        )
-        change()
-        assert all_rows(keepers.ledger.database, *TABLES) != before
-        assert len(types(keepers.ledger)) > recorded
+def test_a_spent_permit_that_was_removed_cannot_be_spent_again(keepers: Keepers) -> None:
+    """It is unknown, and refused."""
+    keepers.machines.register("host")
+    permit = keepers.permits.make(permit_order(keepers))
+    keepers.permits.spend(permit.permit_id, "run")
+    assert removed(keepers, NOW.plus(DAY))["permit"] == 1
+    with pytest.raises(ConsentryError) as caught:
+        keepers.permits.spend(permit.permit_id, "run")
+    assert caught.value.code == "permit-refused"
 
 
-def test_an_event_that_is_refused_takes_its_row_along(keepers: Keepers) -> None:
-    """An id that was recorded before, as a fault of a program would have it."""
-    a_request(keepers)
-    used = events(keepers.ledger)[-1]["eventId"]
-
-    class Repeating:
-        def new(self, prefix: str) -> str:
-            return used if prefix == "event" else keepers.ids.new(prefix)
-
-    keepers.consents = type(keepers.consents)(
-        keepers.ledger, Repeating(), keepers.clock, keepers.context
-    )
-    before = all_rows(keepers.ledger.database, *TABLES)
-    with pytest.raises(LedgerProblem) as caught:
-        keepers.consents.give(terms())
-    assert caught.value.code == "event-twice"
-    assert all_rows(keepers.ledger.database, *TABLES) == before
+def test_a_ledger_that_was_closed_for_good_takes_no_event(keepers: Keepers, store: Store) -> None:
+    """Also from a program that had it open before."""
+    keepers.machines.register("host")
+    close_for_good(store.open())
+    close_for_good(store.open())
+    with pytest.raises(ConsentryError) as caught:
+        keepers.machines.register("another")
+    assert caught.value.exit_status == 5

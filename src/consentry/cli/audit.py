@@ -8,21 +8,22 @@ from consentry.cli.output import write_message
 from consentry.cli.table import CommandRow, CommandSection, Page
 
 PAGE = Page(
-    summary="List, show, verify, prove, export and archive the events of the ledger.",
+    summary="List, show, verify, prove, export, copy and archive the events of the ledger.",
     paragraphs=(
         "The ledger is one append-only history; each event carries the hash of the one before it.",
-        "Nothing in this version records by itself yet: a program that uses the library may.",
+        "Commands that change something record it; so does a program that uses the library.",
     ),
     examples=(
         ("consentry audit log", "the latest events"),
-        ("consentry audit log --since 1day --json", "those of the last day, for a script"),
+        ("consentry audit log --follow", "and each new one as it is recorded"),
         ("consentry audit verify", "whether every chain is whole"),
         ("consentry audit checkpoint --out today.json", "to be kept elsewhere"),
         ("consentry audit verify --checkpoint today.json", "nothing was cut off since"),
     ),
     statuses=(
         ("0", "answered; every chain is whole"),
-        ("2", "wrong usage, or no event has that id"),
+        ("2", "wrong usage, no event has that id, or a file cannot be read or made"),
+        ("3", "a checkpoint, proof or archive that is not one, or does not hold"),
         ("5", "the ledger cannot be read, or an event was changed, dropped, repeated or moved"),
         ("126", "the state directory is not safe to use"),
     ),

@@ -36,6 +36,21 @@ SECTIONS = (
         ),
     ),
     CommandSection(
+        "Keep it in order",
+        (
+            CommandRow(
+                "session",
+                "consentry.cli.session:session",
+                "List sessions, and end one",
+            ),
+            CommandRow(
+                "purge",
+                "consentry.cli.purge:purge",
+                "Remove what has no effect any more, or everything",
+            ),
+        ),
+    ),
+    CommandSection(
         "Understand its words",
         (
             CommandRow(

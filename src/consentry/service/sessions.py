@@ -8,7 +8,7 @@ first command that records something, and ended when its leader is gone, after t
 from consentry.base.clock import Clock
 from consentry.base.ids import IdSource
 from consentry.decide.identity import Identity
-from consentry.decide.session import Session
+from consentry.decide.session import Session, SessionKind
 from consentry.record.envelope import Context
 from consentry.service.identity import local_user
 from consentry.service.leader import is_alive, leader_here
@@ -36,9 +36,11 @@ def session_here(around: Surroundings, ledger: Ledger, clock: Clock, ids: IdSour
 
 def open_session(sessions: StoredSessions, user: Identity, machine_id: str) -> Session | None:
     """The session of this terminal if one goes on; none is started."""
-    here = (user, machine_id, leader_here())
-    found = (each for each in sessions.open() if (each.user, each.machine_id, each.leader) == here)
-    return next(found, None)
+    here = (SessionKind.TERMINAL, user, machine_id, leader_here())
+    for each in sessions.open():
+        if (each.kind, each.user, each.machine_id, each.leader) == here:
+            return each
+    return None
 
 
 def context_of(around: Surroundings, ledger: Ledger, clock: Clock, ids: IdSource) -> Context:

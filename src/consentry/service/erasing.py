@@ -1,0 +1,108 @@
+"""Erases all that this machine keeps: its ledger, its key, its id, and the folder they are in.
+
+Only files that are known to be ours are touched, and when there is any other nothing is. A program
+that has the ledger open meanwhile can record nothing in it any more, so that no action is let through
+with a record that is gone.
+
+Erasing removes names. What the disk, a snapshot or a backup still holds is not reached. A ledger on
+a shared server is not this machine's to erase.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from consentry.base.codes import Code
+from consentry.base.errors import LedgerProblem, Refused
+from consentry.service.ledgers import DATABASE_NAME, LedgerPlace, ledger_place
+from consentry.service.placedfile import sync_folder
+from consentry.service.surroundings import Surroundings
+from consentry.store.keeping import close_for_good
+from consentry.store.sqlite import SqliteDatabase
+
+# Ours by name: the database and what SQLite keeps beside it, the key, the id, and what a process
+# that was killed while it made one of them may have left.
+_OURS: Final = re.compile(
+    rf"{re.escape(DATABASE_NAME)}(-wal|-shm|-journal|-turn)?"
+    r"|(\.)?(machine-id|checkpoint-key)(?(2)\.[0-9a-z.]+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """The state directory and the files in it, all of them ours; the database comes first."""
+
+    place: LedgerPlace
+    files: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """The state directory."""
+        return self.place.folder
+
+
+def find_belongings(around: Surroundings) -> Belongings | None:
+    """What would be erased, or None where there is no state directory; raises on what is not ours."""
+    place = ledger_place(around)
+    try:
+        found = sorted(os.scandir(place.folder), key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise _unusable(place.folder, problem) from problem
+    foreign = [entry.name for entry in found if not _is_ours(entry)]
+    if foreign:
+        raise Refused(
+            Code.STATE_REFUSED,
+            f"`{place.folder}` holds what is not ours: `{foreign[0]}`; nothing was erased",
+            help_line="move it away, or remove what is in the folder by hand",
+        )
+    names = [entry.name for entry in found]
+    return Belongings(place, tuple(sorted(names, key=lambda name: name != DATABASE_NAME)))
+
+
+def erase(belongings: Belongings) -> None:
+    """Erases the files and then the folder."""
+    folder = belongings.folder
+    if DATABASE_NAME in belongings.files:
+        _close_for_good(belongings.place.database)
+    try:
+        # SQLite may have made or removed files beside the database since they were listed.
+        for name in (*belongings.files, *_beside_the_database()):
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+        sync_folder(folder.parent)
+    except OSError as problem:
+        raise _unusable(folder, problem) from problem
+
+
+def _close_for_good(path: Path) -> None:
+    """Makes every later append fail, whoever has the file open; a file that is no ledger may go."""
+    try:
+        database = SqliteDatabase(path)
+    except LedgerProblem as problem:
+        if problem.code is Code.LEDGER_CORRUPT:
+            return
+        raise
+    try:
+        close_for_good(database)
+    finally:
+        database.close()
+
+
+def _beside_the_database() -> Sequence[str]:
+    return [f"{DATABASE_NAME}{suffix}" for suffix in ("-wal", "-shm", "-journal", "-turn")]
+
+
+def _is_ours(entry: "os.DirEntry[str]") -> bool:
+    is_plain = stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode)
+    return is_plain and _OURS.fullmatch(entry.name) is not None
+
+
+def _unusable(folder: Path, problem: OSError) -> LedgerProblem:
+    said = (problem.strerror or "cannot be used").lower()
+    return LedgerProblem(Code.STATE_UNUSABLE, f"`{folder}`: {said}")
