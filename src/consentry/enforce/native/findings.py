@@ -6,6 +6,7 @@ hidden, and asking for it is a violation; one that is nowhere is a missing file 
 """
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -13,13 +14,19 @@ from typing import Any, Final
 
 from consentry.enforce.engine import ProgramRun
 from consentry.enforce.native.planner import Plan
+from consentry.enforce.native.runtime import HOME
+from consentry.enforce.roots import OWN_FOLDERS
 from consentry.enforce.violations import Operation, PermissionDenied, Truth
 from consentry.surface.pattern import Anchor, Pattern
 from consentry.surface.protected import ProtectedRoots
 
 ENGINE: Final = "native"
 
+NAME_LOOKUP: Final = "name lookup"
+"""The resource of a violation where a program asked for the address of some name."""
+
 _LOOPBACK: Final = ("127.", "::1", "::ffff:127.")
+_NAME_SERVICE: Final = 53
 # What every program looks for when it starts and does without: asking is no sign of anything.
 _USUAL: Final = frozenset(
     {
@@ -94,14 +101,11 @@ class _Reader:
         if is_inside and may:
             told = tuple(os.fsdecode(word) for word in words)
             self.found.programs.append(ProgramRun(place, told, times))
-        elif is_inside or os.path.lexists(place):
-            self._deny(
-                Operation.RUN,
-                place,
-                "not among the programs that may start",
-                f"--exec {place}",
-                times,
-            )
+            return
+        found = place if is_inside else self._outside(place)
+        if found is not None:
+            why = "not among the programs that may start"
+            self._deny(Operation.RUN, found, why, _option("--exec", found), times)
 
     def _read(
         self, place: str, times: int, *, is_inside: bool, is_folder: bool, is_outside: bool
@@ -114,8 +118,20 @@ class _Reader:
                 self.found.runtime[root] = self.found.runtime.get(root, 0) + times
             elif not is_folder and _below(place, self._shown):
                 self.found.reads[place] = self.found.reads.get(place, 0) + times
-        elif is_outside and place not in _USUAL and not _below(place, self._plan.runtime.roots):
-            self._deny_path(Operation.READ, place, "--read", times)
+        elif place not in _USUAL and not _below(place, self._plan.runtime.roots):
+            found = place if is_outside else self._outside(place)
+            if found is not None:
+                self._deny_path(Operation.READ, found, "--read", times)
+
+    def _outside(self, place: str) -> str | None:
+        """What a name that is nowhere inside leads to on the host; below the run's home, the user's."""
+        if os.path.lexists(place):
+            return place
+        home = self._plan.home
+        if home is not None and place.startswith(f"{HOME}/"):
+            there = home + place.removeprefix(HOME)
+            return there if os.path.lexists(there) else None
+        return None
 
     def _write(self, place: str, times: int) -> None:
         if _below(place, self._plan.hidden):
@@ -124,18 +140,24 @@ class _Reader:
             self._deny_path(Operation.WRITE, place, "--write", times)
 
     def _connect(self, host: str, port: int, times: int) -> None:
-        if host.startswith(_LOOPBACK):
-            return
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        self._deny(Operation.NET, address, "no network", f"--net {address}", times)
+        if host.startswith(_LOOPBACK):
+            if port != _NAME_SERVICE:
+                return
+            # No name service is configured in the box, and this is where programs then look.
+            address = NAME_LOOKUP
+        self._deny(Operation.NET, address, "no network", None, times)
 
     def _deny_path(self, operation: Operation, place: str, option: str, times: int) -> None:
         row = self._protected.over(_literal(place))
+        own = next((each for each in OWN_FOLDERS if _is_below(place, each)), None)
         if row is not None and place != "/":
             rule = f"protected root {row.pattern.text}"
             self._deny(operation, place, rule, None, times)
+        elif own is not None and not _below(place, self._shown):
+            self._deny(operation, place, f"{own} is the run's own", None, times)
         else:
-            self._deny(operation, place, "not granted", f"{option} {place}", times)
+            self._deny(operation, place, "not granted", _option(option, place), times)
 
     def _deny(
         self, operation: Operation, resource: str, rule: str, allow: str | None, times: int
@@ -143,6 +165,11 @@ class _Reader:
         self.found.violations.append(
             PermissionDenied(operation, resource, ENGINE, Truth.OBSERVED, rule, allow, times)
         )
+
+
+def _option(name: str, place: str) -> str:
+    """The option as it can be typed."""
+    return f"{name} {shlex.quote(place)}"
 
 
 def _literal(place: str) -> Pattern:

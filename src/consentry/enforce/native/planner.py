@@ -15,12 +15,14 @@ from consentry.enforce.native.planparts import (
     apart_from_layers,
     bind_steps,
     hidden_places,
+    home_steps,
     layer_rules,
     layer_steps,
     layered_roots,
     own_folders,
     program_rules,
     program_steps,
+    protected_patterns,
     writable_place,
 )
 from consentry.enforce.native.rights import (
@@ -75,6 +77,7 @@ class Plan:
     hidden: tuple[str, ...]
     places: tuple[tuple[str, bool], ...]
     startable: frozenset[str] | None
+    home: str | None = None
 
     def may_write(self, path: str) -> bool:
         """Whether what is mounted there can be written: the innermost place decides."""
@@ -95,7 +98,8 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
     layered = tuple(layered_roots(reads, writes))
     readable = tuple(apart_from_layers(reads, layered, runtime))
     shown = [*(layer.root for layer in layered), *readable]
-    hidden = tuple(hidden_places(wanted.denied, shown, wanted.workspace, host.home))
+    denied = (*wanted.denied, *protected_patterns(shown, host.protected))
+    hidden = tuple(hidden_places(denied, shown, wanted.workspace, host.home))
     own = own_folders(surface.fs_write_roots)
     runs_any = surface.proc_exec.level is Level.ANY
     steps: list[Step] = [*runtime.steps]
@@ -110,6 +114,8 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
     ]
     steps += layer_steps(layered, runs_any=runs_any)
     steps += bind_steps(readable)
+    steps += home_steps(shown, host.home)
+    steps.append(("dir", str(wanted.program.folder)))
     steps += [("hide_folder" if Path(path).is_dir() else "hide_file", path) for path in hidden]
     steps += program_steps(wanted, runs_any=runs_any)
     handled = Handled.by(host.landlock_abi)
@@ -142,6 +148,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         startable=None
         if runs_any
         else frozenset(map(str, (*wanted.program.copies, *wanted.program.startable))),
+        home=None if host.home is None else str(host.home),
     )
 
 

@@ -10,8 +10,9 @@ from consentry.enforce.confinement import Confinement
 from consentry.enforce.native.rights import EXECUTE, READ, WRITE, Handled
 from consentry.enforce.native.runtime import HOME, Runtime, Step
 from consentry.enforce.roots import Root, outermost
-from consentry.surface.pattern import Anchor, Pattern
+from consentry.surface.pattern import Anchor, Pattern, Wildcard
 from consentry.surface.patterns import PatternScope
+from consentry.surface.protected import ProtectedRoots
 
 Rule: TypeAlias = tuple[str, int]
 
@@ -131,14 +132,40 @@ def own_folders(writes: PatternScope) -> tuple[tuple[str, bool], ...]:
     return (("/tmp", is_writable), (HOME, is_writable))  # noqa: S108 - as above
 
 
+def home_steps(shown: Iterable[Root], home: Path | None) -> Iterator[Step]:
+    """What is granted below the caller's home folder is found below the run's own one, too."""
+    real = None if home is None else Path(os.path.realpath(home))
+    for root in outermost(shown):
+        if real is not None and root.path != real and root.path.is_relative_to(real):
+            place = Path(HOME, root.path.relative_to(real))
+            if place != root.path:
+                yield ("dir", str(place.parent))
+                yield ("link", str(root.path), str(place))
+
+
+def protected_patterns(shown: Iterable[Root], protected: ProtectedRoots) -> Iterator[Pattern]:
+    """What is never granted and lies in a root that is."""
+    for root in shown:
+        if root.is_folder:
+            names = root.path.parts[1:]
+            tree = Pattern.literal(Anchor.ABSOLUTE, names, and_below=Wildcard.FOLDERS)
+            for row in protected.within(tree):
+                yield row.pattern
+
+
 def hidden_places(
     denied: Iterable[Pattern], shown: Iterable[Root], workspace: Path, home: Path | None
 ) -> Iterator[str]:
     """What lies inside a granted root, exists, and is denied: covered, so that it is not there."""
     roots = [root.path for root in shown if root.is_folder]
+    seen: set[Path] = set()
     for pattern in denied:
-        for path in _existing(pattern, workspace, home):
-            if any(path.is_relative_to(root) and path != root for root in roots):
+        for spelled in _existing(pattern, workspace, home):
+            # Nothing can be mounted over a link; what it leads to is what must not be there.
+            path = Path(os.path.realpath(spelled))
+            is_inside = any(path.is_relative_to(root) and path != root for root in roots)
+            if is_inside and path not in seen:
+                seen.add(path)
                 yield str(path)
 
 
