@@ -4,8 +4,10 @@ A `python` block is a session: its `>>>` lines are run by doctest, all blocks of
 and in one namespace. A `python` block without `>>>` is run as it stands and must print nothing.
 
 A `console` block shows commands behind `$ ` and what they print, both streams together. A command
-is run when its first word, after settings such as `NO_COLOR=1`, is `consentry`; others (`make`,
-`git`) are shown to the reader and not run. `...` stands for anything, as in doctest.
+is run when its first word, after settings such as `NO_COLOR=1`, is `consentry`, `python3`, or one that
+puts files in place; others (`make`, `git`) are shown to the reader and not run. `...` stands for
+anything, as in doctest. A block whose language is followed by a file name is that file, and lies in
+the folder where the commands of the page are run.
 """
 
 import contextlib
@@ -25,17 +27,18 @@ DOCS = REPOSITORY / "docs"
 FOLDERS = ("tutorial", "how-to", "reference", "explanation")
 
 _FLAGS = doctest.ELLIPSIS
-_OPENING = re.compile(r"^(`{3,})([\w-]*)[^`]*$")
-_IS_OURS = re.compile(r"(?:[A-Z_]+=\S* )*consentry(?: |$)")
+_OPENING = re.compile(r"^(`{3,})([\w-]*)(?: ([\w-]+\.\w+)$|[^`]*$)")
+_IS_RUN = re.compile(r"(?:[A-Z_]+=\S* )*(?:consentry|python3|install)(?: |$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language, the line its text begins on, and the text."""
+    """A fenced block: its language, the line its text begins on, the text, and its file name."""
 
     language: str
     line: int
     text: str
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +62,24 @@ def page_name(page: Path) -> str:
 
 def blocks_of(text: str, language: str) -> Iterator[Block]:
     """The fenced blocks of one language, in order."""
-    fence, opened, first, lines = "", "", 0, list[str]()
+    return (block for block in _blocks(text) if block.language == language)
+
+
+def files_of(text: str) -> Iterator[Block]:
+    """The files that a page shows whole."""
+    return (block for block in _blocks(text) if block.name)
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    opening: re.Match[str] | None = None
+    first, lines = 0, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
-        if not fence:
-            opening = _OPENING.match(line)
-            if opening:
-                fence, opened, first, lines = opening[1], opening[2], number + 1, []
-        elif line.strip() == fence:
-            if opened == language:
-                yield Block(opened, first, "".join(f"{each}\n" for each in lines))
-            fence = ""
+        if opening is None:
+            opening, first, lines = _OPENING.match(line), number + 1, []
+        elif line.strip() == opening[1]:
+            content = "".join(f"{each}\n" for each in lines)
+            yield Block(opening[2], first, content, opening[3] or "")
+            opening = None
         else:
             lines.append(line)
 
@@ -101,13 +112,13 @@ def _failure_of_script(block: Block, name: str, namespace: dict[str, Any]) -> st
 
 
 def steps_of(block: Block) -> Iterator[Step]:
-    """The commands of a `console` block that are ours to run."""
+    """The commands of a `console` block that are run."""
     command, at, expected = "", 0, list[str]()
     for number, line in enumerate([*block.text.splitlines(), "$ "], block.line):
         if not line.startswith("$ "):
             expected.append(f"{line}\n")
             continue
-        if _IS_OURS.match(command):
+        if _IS_RUN.match(command):
             yield Step(command, at, "".join(expected))
         command, at, expected = line.removeprefix("$ "), number, []
 
@@ -116,6 +127,8 @@ def failures_in_console(text: str, name: str, folder: Path) -> str:
     """Runs the commands of a page in an empty folder; every difference, or nothing."""
     checker = doctest.OutputChecker()
     said: list[str] = []
+    for file in files_of(text):
+        (_made(folder, "project") / file.name).write_text(file.text, encoding="utf-8")
     for block in blocks_of(text, "console"):
         for step in steps_of(block):
             printed = _printed(step.command, folder)
@@ -126,14 +139,16 @@ def failures_in_console(text: str, name: str, folder: Path) -> str:
     return "".join(said)
 
 
+def _made(folder: Path, name: str) -> Path:
+    (folder / name).mkdir(exist_ok=True)
+    return folder / name
+
+
 def _printed(command: str, folder: Path) -> str:
-    home = folder / "home"
-    work = folder / "project"
-    home.mkdir(exist_ok=True)
-    work.mkdir(exist_ok=True)
+    home = _made(folder, "home")
     done = subprocess.run(
         ["/bin/bash", "-c", command],
-        cwd=work,
+        cwd=_made(folder, "project"),
         env={
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}/usr/bin{os.pathsep}/bin",
             "HOME": str(home),

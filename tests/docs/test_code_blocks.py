@@ -1,5 +1,7 @@
 """What the pages show is what happens: their sessions are run, their commands are started."""
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from tests.docs.blocks import (
     blocks_of,
     failures_in_console,
     failures_in_python,
+    files_of,
     page_name,
     pages,
     steps_of,
@@ -23,10 +26,17 @@ def test_python_sessions_print_what_the_page_shows(page: Path) -> None:
     assert not said, said
 
 
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A fresh folder with a short name: a long one would be broken into rows where it is shown."""
+    with tempfile.TemporaryDirectory(prefix="docs-", dir="/tmp") as folder:
+        yield Path(folder)
+
+
 @pytest.mark.parametrize("page", pages(), ids=page_name)
-def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
-    """Every `$ consentry` line of the page, started in a fresh folder with a fresh home."""
-    said = failures_in_console(page.read_text(encoding="utf-8"), page_name(page), tmp_path)
+def test_commands_print_what_the_page_shows(page: Path, short_path: Path) -> None:
+    """Every command line of the page that is run, in a fresh folder with a fresh home."""
+    said = failures_in_console(page.read_text(encoding="utf-8"), page_name(page), short_path)
     assert not said, said
 
 
@@ -81,6 +91,15 @@ def test_a_wrong_command_line_is_found(tmp_path: Path) -> None:
     assert "page.md, line 2: $ consentry --version" in failures_in_console(
         wrong, "page.md", tmp_path
     )
+
+
+def test_a_file_of_the_page_is_there_when_its_commands_run(tmp_path: Path) -> None:
+    """It is not run by itself, and a block without a name is no file."""
+    page = '```py say.py\nprint("said")\n```\n```py\nraise SystemExit\n```\n'
+    run = "```console\n$ python3 say.py\nsaid\n```\n"
+    assert failures_in_console(page + run, "page.md", tmp_path) == ""
+    assert [file.name for file in files_of(page + run)] == ["say.py"]
+    assert failures_in_python(page, "page.md") == ""
 
 
 def test_only_our_own_command_is_run() -> None:

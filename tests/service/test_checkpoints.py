@@ -77,6 +77,16 @@ def test_the_ledger_says_when_a_checkpoint_was_taken(
     require_continues(history, verify_checkpoint(made, public_key(here)))
 
 
+def test_the_key_can_be_handed_out_before_anything_was_recorded(
+    around: MakeAround, home: Path
+) -> None:
+    """It is made on first use, and the folder with it; the next use finds the same one."""
+    made = around()
+    first = public_key(made)
+    assert (home / ".local/state/consentry").stat().st_mode & 0o777 == 0o700
+    assert public_key(made) == first
+
+
 def test_signing_alone_records_nothing(
     here: Surroundings, history: History, clock: ManualClock
 ) -> None:

@@ -27,14 +27,14 @@ from consentry.record.checkpoint import (
 from consentry.record.events import EventType
 from consentry.record.publickey import PublicKey
 from consentry.service.audit import require_sound
-from consentry.service.ledgers import ledger_for_reading, ledger_place
+from consentry.service.ledgers import ledger_for_reading, ledger_place, make_state_folder
 from consentry.service.placedfile import PlacedFile
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings
 from consentry.service.userfiles import read_named
 from consentry.store.history import EventFilter, History
 from consentry.store.journal import About
-from consentry.store.keyfile import load_key, open_key
+from consentry.store.keyfile import LedgerKey, load_key, open_key
 
 KEY_NAME = "checkpoint-key"
 
@@ -77,8 +77,8 @@ def sign_checkpoint(around: Surroundings, clock: Clock, ids: IdSource) -> Checkp
             Code.CHECKPOINT_EMPTY, "nothing was recorded here yet, so there is nothing to sign"
         )
     heads = [make_head(head.writer, history.hashes(head.writer, head.seq)) for head in found]
-    key = open_key(ledger_place(around).folder / KEY_NAME)
-    return make_checkpoint(heads, clock=clock, ids=ids, store_id=history.store_id(), signer=key)
+    store_id = history.store_id()
+    return make_checkpoint(heads, clock=clock, ids=ids, store_id=store_id, signer=_own_key(around))
 
 
 def _record(around: Surroundings, clock: Clock, ids: IdSource, signed: Checkpoint) -> None:
@@ -111,7 +111,13 @@ def last_taken(history: History) -> Instant | None:
 
 def public_key(around: Surroundings) -> PublicKey:
     """This machine's public key, made with its private half on first use."""
-    return open_key(ledger_place(around).folder / KEY_NAME).public
+    return _own_key(around).public
+
+
+def _own_key(around: Surroundings) -> LedgerKey:
+    place = ledger_place(around)
+    make_state_folder(place)
+    return open_key(place.folder / KEY_NAME)
 
 
 def trusted_key(around: Surroundings, key_file: str | None) -> PublicKey:
