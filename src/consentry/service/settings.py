@@ -58,7 +58,8 @@ SETTINGS = (
     _variable(
         "SUDO_UID",
         "not set",
-        "The user behind sudo; read only when running as root. A workspace of theirs is not foreign.",
+        "The user behind sudo; read only when running as root. Their workspace is not foreign, and "
+        "they are recorded.",
     ),
     _variable(
         "PATH",
