@@ -1,6 +1,7 @@
 """The session of this terminal, in a real ledger: one for all commands, ended when it is over."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -141,7 +142,7 @@ journal.ledger.close()
 
 def test_processes_that_race_agree_on_one_session(here: Surroundings) -> None:
     """Four at once, on a state directory that is not there yet."""
-    environ = {**here.environ, "PATH": "/usr/bin:/bin"}
+    environ = {**here.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     started = [
         subprocess.Popen(
             [sys.executable, "-c", RECORD], env=environ, stdout=subprocess.PIPE, text=True
@@ -158,7 +159,7 @@ def test_processes_that_race_agree_on_one_session(here: Surroundings) -> None:
 
 def test_another_session_leader_has_another_session(here: Surroundings) -> None:
     """Each `setsid` is a login of its own, and over when its process is."""
-    environ = {**here.environ, "PATH": "/usr/bin:/bin"}
+    environ = {**here.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     words = [sys.executable, "-c", RECORD]
     said = {
         subprocess.run(
