@@ -125,5 +125,26 @@ def test_entangled_patterns_are_refused_and_not_compared_without_end() -> None:
     tangled = ", ".join(f'"${{WORKSPACE}}/{"*a" * 60}{n}*"' for n in range(40))
     said = problems(document(tangled, tangled))
     assert any("cannot be compared in bounded work" in each for each in said)
-    outside = ", ".join(f"/opt/*{n}" for n in range(40))
-    assert any("more than 16 patterns outside" in each for each in problems(document(outside, "")))
+
+
+@pytest.mark.parametrize(
+    ("paths", "said"),
+    [
+        ([f"/home/u{n}/a" for n in range(300)], "more than 200 paths lie outside the workspace"),
+        ([f"/opt/*{n}" for n in range(40)], "more than 16 of the paths with wildcards lie outside"),
+        (["/opt/" + "*a" * 200], "a path with wildcards has more than 200 characters"),
+    ],
+)
+def test_paths_outside_the_workspace_are_few(paths: list[str], said: str) -> None:
+    """Each is compared with every protected root; a flood is refused where it becomes one."""
+    [problem] = problems(document(", ".join(paths), ""))
+    assert said in problem
+
+
+def test_a_path_in_many_profiles_counts_once() -> None:
+    """What counts is how many different ones there are."""
+    profiles = ", ".join(
+        f"p{n}: {{filesystem: {{readOnly: [/usr/share/a, /usr/share/b]}}}}" for n in range(150)
+    )
+    text = f"sandboxConfig: {{profiles: {{{profiles}}}}}"
+    assert len(read_sandbox_config(text.encode(), "s.yaml").profiles) == 150

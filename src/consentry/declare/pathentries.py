@@ -13,11 +13,13 @@ from consentry.base.errors import BadInput, Where
 from consentry.declare.values import Value
 from consentry.surface.automaton import Work
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
-from consentry.surface.protected import ProtectedRoots
+from consentry.surface.protected import ProtectedRoot, ProtectedRoots
 
 WORKSPACE_VARIABLE = "${WORKSPACE}"
 
-# Comparing a pattern with every protected root costs up to a second; a document gets only so many.
+# Comparing with every protected root costs a path some hundredths of a second, a pattern up to one;
+# a document gets only so many.
+_MOST_OUTSIDE = 200
 _MOST_WILD = 16
 _MOST_WILD_LETTERS = 200
 _VARIABLE = re.compile(r"\$[A-Za-z_{]")
@@ -112,6 +114,7 @@ class GrantCheck:
 
     def __init__(self, roots: ProtectedRoots) -> None:
         self._roots = roots
+        self._known: dict[str, ProtectedRoot | None] = {}
         self._wild = 0
         self._is_given_up = False
 
@@ -119,15 +122,7 @@ class GrantCheck:
         """Notes what forbids that this entry is granted, if something does."""
         if entry.pattern.anchor is Anchor.WORKSPACE or self._is_given_up:
             return
-        if not entry.is_whole_folder and self._is_too_much(value, entry.pattern):
-            return
-        try:
-            row = self._roots.over(entry.root)
-        except BadInput as problem:
-            # After patterns that are too entangled the document is refused, whatever follows.
-            self._is_given_up = True
-            value.refuse_for(problem)
-            return
+        row = self._row_over(value, entry)
         if row is not None:
             message = (
                 f"`{entry.written}` lies in `{row.pattern}`, which is never granted: {row.why}"
@@ -138,13 +133,34 @@ class GrantCheck:
         """Whether an engine provides it by itself, so that it need not be granted."""
         return is_provided(entry, self._roots)
 
-    def _is_too_much(self, value: Value, pattern: Pattern) -> bool:
+    def _row_over(self, value: Value, entry: PathEntry) -> ProtectedRoot | None:
+        """The row that contains the entry; each path is looked up once, and so many and no more."""
+        text = entry.root.text
+        if text not in self._known:
+            self._known[text] = None
+            try:
+                self._pay_for(entry)
+                self._known[text] = self._roots.over(entry.root)
+            except BadInput as problem:
+                # The document is refused, whatever follows.
+                self._is_given_up = True
+                value.refuse_for(problem)
+        return self._known[text]
+
+    def _pay_for(self, entry: PathEntry) -> None:
+        if len(self._known) > _MOST_OUTSIDE:
+            raise _too_much(f"more than {_MOST_OUTSIDE} paths lie outside the workspace")
+        if entry.is_whole_folder:
+            return
         self._wild += 1
-        if self._wild <= _MOST_WILD and len(pattern.text) <= _MOST_WILD_LETTERS:
-            return False
-        value.refuse(
-            f"more than {_MOST_WILD} patterns outside the workspace, or one that is too long",
-            "name the folders instead of using wildcards",
-            Code.SURFACE_TOO_COMPLEX,
-        )
-        return True
+        if self._wild > _MOST_WILD:
+            raise _too_much(
+                f"more than {_MOST_WILD} of the paths with wildcards lie outside the workspace"
+            )
+        if len(entry.pattern.text) > _MOST_WILD_LETTERS:
+            raise _too_much(f"a path with wildcards has more than {_MOST_WILD_LETTERS} characters")
+
+
+def _too_much(message: str) -> BadInput:
+    help_line = "name folders that contain them, without wildcards"
+    return BadInput(Code.SURFACE_TOO_COMPLEX, message, help_line=help_line)
