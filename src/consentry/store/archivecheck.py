@@ -79,7 +79,9 @@ def blamed(view: Transaction, fault: ChainFault) -> ChainFault:
     if before is None or event is None or digest_bytes(event.body) != event.hash:
         return fault
     found, event_id = before
-    if event_fields(event.body).get("prev") == found:
+    fields = event_fields(event.body)
+    is_at_its_place = (fields.get("writer"), fields.get("seq")) == (event.writer, event.seq)
+    if not is_at_its_place or fields.get("prev") == found:
         return fault
     return ChainFault(fault.writer, fault.seq - 1, str(event_id), _OTHER_HASH)
 

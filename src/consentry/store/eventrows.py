@@ -6,10 +6,26 @@ from typing import Final, cast
 from consentry.record.chain import ChainRow
 from consentry.store.database import Dialect, Transaction, Value
 
-# The body as bytes: one that is no longer valid text must be read to be found out.
+# The body as bytes: one that is no longer valid text must be read to be found out. One that is gone
+# must not pass for that of an archived event, which has its row elsewhere.
 SELECT_EVENTS: Final = {
-    Dialect.SQLITE: "SELECT writer, seq, hash, CAST(body AS BLOB) FROM ledger_event",
-    Dialect.POSTGRESQL: "SELECT writer, seq, hash, convert_to(body, 'UTF8') FROM ledger_event",
+    Dialect.SQLITE: (
+        "SELECT writer, seq, hash, COALESCE(CAST(body AS BLOB), X'') FROM ledger_event"
+    ),
+    Dialect.POSTGRESQL: (
+        "SELECT writer, seq, hash, COALESCE(convert_to(body, 'UTF8'), '') FROM ledger_event"
+    ),
+}
+# SQLite has a second copy of where an event stands, in the index that gives the chains their order.
+# An event whose own row says otherwise is told apart by having no hash.
+SELECT_PLACED: Final = {
+    Dialect.SQLITE: (
+        "SELECT place.writer AS writer, place.seq AS seq, "
+        "CASE WHEN (event.writer, event.seq) = (place.writer, place.seq) THEN event.hash END, "
+        "COALESCE(CAST(event.body AS BLOB), X'') "
+        "FROM ledger_event place CROSS JOIN ledger_event event ON event.id = place.id"
+    ),
+    Dialect.POSTGRESQL: SELECT_EVENTS[Dialect.POSTGRESQL],
 }
 
 

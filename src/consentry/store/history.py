@@ -5,6 +5,7 @@ database, and rows come one by one, so that memory does not grow with the number
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,7 +15,7 @@ from consentry.base.errors import LedgerProblem
 from consentry.record.chain import ChainFault, ChainHead, ChainRow, follow, start_of
 from consentry.store.archivecheck import archive_fault, blamed
 from consentry.store.database import Database, Dialect, Row, Transaction, Value
-from consentry.store.eventrows import SELECT_EVENTS, chain_rows
+from consentry.store.eventrows import SELECT_EVENTS, SELECT_PLACED, chain_rows
 from consentry.store.migrations import NEWEST, version_of
 
 _ORDER = "ORDER BY at, writer, seq"
@@ -118,7 +119,7 @@ class History:
 
     def verify(self) -> "list[ChainHead] | ChainFault":
         """Follows every chain and holds archives to their record; the heads, or the first fault."""
-        with self.database.reading() as view:
+        with self.database.reading() as view, _damage_told():
             stored = _stored_heads(view)
             if not _is_sound_as_it_lies(view, stored):
                 # Once more, chain by chain: slower, and sure to meet the first fault first.
@@ -135,7 +136,20 @@ def _is_sound_as_it_lies(view: Transaction, stored: list[ChainHead]) -> bool:
         return False
     order = " ORDER BY id" if view.dialect is Dialect.SQLITE else " ORDER BY writer, seq"
     rows = cast("Iterator[ChainRow]", view.rows(SELECT_EVENTS[view.dialect] + order))
-    return not isinstance(_verified(follow(rows), stored), ChainFault)
+    try:
+        return not isinstance(_verified(follow(rows), stored), ChainFault)
+    except TypeError:
+        return False  # a damaged file, see `_damage_told`
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """SQLite checks the types of columns when they are written; a damaged file may hold any."""
+    try:
+        yield
+    except (TypeError, ValueError) as problem:
+        message = "a table of the ledger holds something else than it should"
+        raise LedgerProblem(Code.LEDGER_CORRUPT, message) from problem
 
 
 def _verified(
@@ -156,10 +170,9 @@ def _verified(
 
 def _placed(view: Transaction) -> Iterator[ChainRow]:
     """Every event at its place, archived ones without a body."""
-    query = SELECT_EVENTS[view.dialect]
+    query = SELECT_PLACED[view.dialect]
     if _has_archives(view):
         query += " UNION ALL SELECT writer, seq, hash, NULL FROM archived_event"
-    # The table is strict about its columns' types, so the rows are what they claim to be.
     return cast("Iterator[ChainRow]", view.rows(f"{query} ORDER BY writer, seq"))
 
 
@@ -168,7 +181,8 @@ def _has_archives(view: Transaction) -> bool:
 
 
 def _stored_heads(view: Transaction) -> list[ChainHead]:
-    query = "SELECT writer, seq, hash FROM ledger_head ORDER BY writer"
+    # Sorted by what is in the rows: in SQLite the index has a second copy of the writer.
+    query = "SELECT writer, seq, hash FROM ledger_head ORDER BY writer || ''"
     return [as_head(row) for row in view.rows(query)]
 
 

@@ -36,6 +36,8 @@ _CODES = {
     sqlite3.SQLITE_CONSTRAINT: Code.EVENT_TWICE,
     sqlite3.SQLITE_CORRUPT: Code.LEDGER_CORRUPT,
     sqlite3.SQLITE_NOTADB: Code.LEDGER_CORRUPT,
+    # A table or column is missing, or has other content than ours can have.
+    sqlite3.SQLITE_ERROR: Code.LEDGER_CORRUPT,
 }
 
 
@@ -182,9 +184,17 @@ def _translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as problem:
-        primary = getattr(problem, "sqlite_errorcode", 0) & _PRIMARY
-        code = _CODES.get(primary, Code.LEDGER_UNWRITABLE)
-        raise LedgerProblem(code, f"`{path}`: {problem}") from problem
+        raise LedgerProblem(_code_of(problem), f"`{path}`: {problem}") from problem
+    except UnicodeDecodeError as problem:
+        message = f"`{path}`: a text in it is none any more"
+        raise LedgerProblem(Code.LEDGER_CORRUPT, message) from problem
     except OSError as problem:
         said = (problem.strerror or "cannot be used").lower()
         raise LedgerProblem(Code.LEDGER_UNWRITABLE, f"`{path}`: {said}") from problem
+
+
+def _code_of(problem: sqlite3.Error) -> Code:
+    if isinstance(problem, sqlite3.OperationalError) and not hasattr(problem, "sqlite_errorcode"):
+        return Code.LEDGER_CORRUPT  # the driver's own: it was given a text that is none
+    number = getattr(problem, "sqlite_errorcode", 0)
+    return _CODES.get(number & _PRIMARY, Code.LEDGER_UNWRITABLE)
