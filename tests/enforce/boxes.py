@@ -4,8 +4,8 @@ r"""Runs a real program in a real box of the native engine, for tests that look 
     assert run.stdout == b"hello\n" and run.ended.status == 0
 
 The box is compiled and launched as the product does it; only what stands around it is missing:
-no permit, no record, no commit. A run that does not end within `patience` is killed and fails the
-test. Tests that take a control away change the plan by `change`.
+no permit, no record, no commit. Limits are held as on any run; a run that does not end within
+`patience` is killed and fails the test. Tests that take a control away change the plan by `change`.
 """
 
 import os
@@ -18,6 +18,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from consentry.enforce.confinement import Confinement, Limits, Program, View
+from consentry.enforce.facts import HostView
+from consentry.enforce.holding import HeldLimits
+from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
 from consentry.enforce.native.parent import Ended, NativeParent, Running
 from consentry.enforce.native.planner import Host, Plan, compile_plan
@@ -57,6 +60,11 @@ def this_host() -> Host:
     )
 
 
+def limits_here(limits: Limits) -> LimitPlan:
+    """How this host holds these limits for this caller."""
+    return LimitPlan.of(limits, LimitMeans.of(HostView(uid=os.getuid())))
+
+
 def program_of(argv: Sequence[str], folder: Path) -> Program:
     """The program that the first word names, with the files that starting it needs."""
     found = shutil.which(argv[0], path=FOLDERS_OF_PROGRAMS)
@@ -77,6 +85,7 @@ def launchable(plan: Plan, wanted: Confinement, host: Host) -> dict[str, Any]:
         "streams": (1, 2, 3),
         "terminal": False,
         "rlimits": [],
+        "groups": [],
         "umask": 0o022,
         "cwd": str(wanted.program.folder),
         "landlock": plan.landlock,
@@ -102,6 +111,7 @@ def run_in_box(
     run_any: bool = False,
     change: Callable[[dict[str, Any]], None] = lambda _: None,
     watch: Callable[[Running], None] = lambda _: None,
+    held: HeldLimits | None = None,
     see_layer: Callable[[Path], None] | None = None,
 ) -> BoxRun:
     """Runs a program to its end.
@@ -119,6 +129,7 @@ def run_in_box(
         run_any: adds the power to start any program, so that a shell is of use.
         change: changes what the launcher is told, before it is.
         watch: called every 20 ms or more often while it runs.
+        held: holds the limits instead, and is the caller's to close.
         see_layer: called at the end with the folder that holds `upper0` and so on.
     """
     if run_any:
@@ -134,14 +145,16 @@ def run_in_box(
     )
     host = this_host()
     told = launchable(compile_plan(wanted, host), wanted, host)
-    change(told)
+    holder = held or HeldLimits(limits_here(limits), f"test-{os.urandom(8).hex()}")
     parent = NativeParent()
     try:
+        told |= holder.told()
+        change(told)
         with _Streams(stdin) as streams:
             running = parent.launch(told, streams.its)
             streams.hand_over()
             try:
-                _supervise(running, streams, watch, time.monotonic() + patience)
+                _supervise(running, streams, _Watch(holder, watch), time.monotonic() + patience)
                 ended = running.ended()
             finally:
                 running.close()
@@ -152,6 +165,30 @@ def run_in_box(
         return BoxRun(ended, bytes(streams.heard[0]), bytes(streams.heard[1]))
     finally:
         parent.close()
+        if held is None:
+            holder.close()
+
+
+class _Watch:
+    """Ends a run that goes over a limit, and lets the test look on."""
+
+    def __init__(self, held: HeldLimits, look: Callable[[Running], None]) -> None:
+        self._held = held
+        self._look = look
+        self._is_watched = self._is_counted = False
+        self._is_ended = False
+
+    def __call__(self, running: Running) -> None:
+        if running.pid is not None and not self._is_watched:
+            self._is_watched = True
+            self._held.watch(running.pid)
+        if running._layer is not None and not self._is_counted:
+            self._is_counted = True
+            self._held.count_layer(running._layer)
+        if not self._is_ended and self._held.check() is not None:
+            self._is_ended = True
+            running.end_now()
+        self._look(running)
 
 
 class _Streams:

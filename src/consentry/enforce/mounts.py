@@ -110,7 +110,7 @@ def cgroup_delegation_fact(view: HostView, mounts: tuple[Mount, ...] | None) -> 
     for line in groups.splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")
-        place = _place_of_group(mounts, controllers, path)
+        place = place_of_group(mounts, controllers, path)
         if place is not None:
             side = ours if _may_write(view, controllers, place) else closed
             side.update(dict.fromkeys(_limits_of_group(view, controllers, place), place))
@@ -124,7 +124,8 @@ def cgroup_delegation_fact(view: HostView, mounts: tuple[Mount, ...] | None) -> 
     return Fact(name, Found.NO, f"no {missing[0]} group", why)
 
 
-def _place_of_group(mounts: tuple[Mount, ...], controllers: str, path: str) -> str | None:
+def place_of_group(mounts: tuple[Mount, ...], controllers: str, path: str) -> str | None:
+    """Where a group shows that a line of `/proc/self/cgroup` names, or None when it shows nowhere."""
     for mount in mounts:
         if controllers == "":
             fits = mount.kind == "cgroup2"

@@ -1,0 +1,247 @@
+"""The control groups of one run: made before it starts, joined by the box itself, gone after it.
+
+A group's name says who made it: the number of the process, when that started and in which pid
+namespace, so that groups of owners that died are told from those of the living and swept. What a
+group tells is the kernel's own count, of every process that was ever in it.
+"""
+
+import contextlib
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from consentry.enforce.groupplaces import Holds, Place, Version
+from consentry.enforce.usage import Usage
+from consentry.enforce.violations import Truth
+
+_NAME: Final = re.compile(r"consentry-(?P<space>\d+)-(?P<pid>\d+)-(?P<ticks>\d+)-[\w.-]{1,80}")
+# The first process of a box is the engine's own, and not counted.
+_OUR_PROCESSES: Final = 1
+_TRIES: Final = 40
+_PAUSE_SECONDS: Final = 0.005
+_START_TICKS_FIELD: Final = 19  # counted from the state, which follows the name in parentheses
+
+
+class RunGroup:
+    """One group in each place; not shared between threads."""
+
+    def __init__(
+        self,
+        places: Sequence[Place],
+        run_id: str,
+        *,
+        memory_bytes: int | None = None,
+        processes: int | None = None,
+    ) -> None:
+        """Makes the groups and sets the limits; raises `OSError` when one is refused."""
+        name = _name_for(run_id)
+        self._folders: dict[Holds, tuple[Version, Path]] = {}
+        self._made: list[tuple[Version, Path]] = []
+        self._most_memory = 0
+        self._most_processes = 0
+        try:
+            for place in places:
+                folder = place.folder / name
+                folder.mkdir(mode=0o755)
+                self._made.append((place.version, folder))
+                self._folders |= dict.fromkeys(place.holds, (place.version, folder))
+            if memory_bytes is not None:
+                self._limit_memory(memory_bytes)
+            if processes is not None:
+                _put(self._folders[Holds.PIDS][1] / "pids.max", processes + _OUR_PROCESSES)
+        except OSError:
+            self.remove()
+            raise
+
+    def _limit_memory(self, size: int) -> None:
+        version, folder = self._folders[Holds.MEMORY]
+        is_first = version is Version.V1
+        _put(folder / ("memory.limit_in_bytes" if is_first else "memory.max"), size)
+        # Without these a program could be moved to disk instead of being stopped; kernels that do
+        # not count swap lack the file.
+        swap = ("memory.memsw.limit_in_bytes", size) if is_first else ("memory.swap.max", 0)
+        with contextlib.suppress(FileNotFoundError):
+            _put(folder / swap[0], swap[1])
+
+    @property
+    def doors(self) -> list[str]:
+        """The files to which the first process of the box writes `0` to join."""
+        return [str(folder / "cgroup.procs") for _, folder in self._made]
+
+    def usage(self) -> Usage:
+        """What everything in the group has used until now; each figure that it cannot tell is 0."""
+        told = Usage(kills=self._kills(), refusals=self._refusals())
+        if Holds.TIME in self._folders:
+            told = told.joined(Usage(cpu_seconds=self._cpu_seconds(), cpu_truth=Truth.KERNEL))
+        if Holds.MEMORY in self._folders:
+            version, folder = self._folders[Holds.MEMORY]
+            is_first = version is Version.V1
+            peak = _number(folder / ("memory.max_usage_in_bytes" if is_first else "memory.peak"))
+            now = _number(folder / "memory.current") if peak is None else peak
+            self._most_memory = max(self._most_memory, now or 0)
+            truth = Truth.OBSERVED if peak is None else Truth.KERNEL
+            told = told.joined(Usage(memory_bytes=self._most_memory, memory_truth=truth))
+        if Holds.PIDS in self._folders:
+            folder = self._folders[Holds.PIDS][1]
+            peak = _number(folder / "pids.peak")
+            now = _number(folder / "pids.current") if peak is None else peak
+            self._most_processes = max(self._most_processes, (now or 0) - _OUR_PROCESSES)
+            truth = Truth.OBSERVED if peak is None else Truth.KERNEL
+            told = told.joined(Usage(processes=self._most_processes, processes_truth=truth))
+        return told
+
+    def _cpu_seconds(self) -> float:
+        version, folder = self._folders[Holds.TIME]
+        if version is Version.V1:
+            return (_number(folder / "cpuacct.usage") or 0) / 1e9
+        return _entry(folder / "cpu.stat", "usage_usec") / 1e6
+
+    def _kills(self) -> int:
+        if Holds.MEMORY not in self._folders:
+            return 0
+        version, folder = self._folders[Holds.MEMORY]
+        is_first = version is Version.V1
+        return _entry(folder / ("memory.oom_control" if is_first else "memory.events"), "oom_kill")
+
+    def _refusals(self) -> int:
+        if Holds.PIDS not in self._folders:
+            return 0
+        return _entry(self._folders[Holds.PIDS][1] / "pids.events", "max")
+
+    def kill(self) -> None:
+        """Ends every process in the groups."""
+        _kill_all([folder for _, folder in self._made])
+
+    def remove(self) -> bool:
+        """Removes the groups; false when something is still in one, which is then left."""
+        self._made = [made for made in self._made if not _removed(made[1])]
+        return not self._made
+
+
+def sweep(places: Sequence[Place], proc: Path = Path("/proc")) -> int:
+    """Ends and removes what is left of runs whose owner is dead; returns how many groups went.
+
+    Only groups of our own pid namespace: of others it cannot be told whether the owner lives.
+    """
+    space = _pid_namespace(proc)
+    swept = 0
+    for place in places:
+        for folder in _groups_in(place.folder):
+            name = _NAME.fullmatch(folder.name)
+            if name is None or int(name["space"]) != space:
+                continue
+            if start_ticks(int(name["pid"]), proc) == int(name["ticks"]):
+                continue
+            _kill_all([folder])
+            swept += _removed(folder)
+    return swept
+
+
+def start_ticks(pid: int, proc: Path = Path("/proc")) -> int | None:
+    """When a process started, or None when there is none; with its number it names it for good."""
+    try:
+        text = (proc / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    return int(text.rpartition(b")")[2].split()[_START_TICKS_FIELD])
+
+
+def _groups_in(folder: Path) -> Iterator[Path]:
+    with contextlib.suppress(OSError):
+        yield from list(folder.glob("consentry-*"))
+
+
+def _name_for(run_id: str) -> str:
+    pid = os.getpid()
+    name = f"consentry-{_pid_namespace(Path('/proc'))}-{pid}-{start_ticks(pid)}-{run_id}"
+    if _NAME.fullmatch(name) is None:
+        raise ValueError(f"no name for a control group: {name!r}")
+    return name
+
+
+def _pid_namespace(proc: Path) -> int:
+    return (proc / "self/ns/pid").stat().st_ino
+
+
+def _kill_all(folders: Sequence[Path]) -> None:
+    """Until none is left; with no more processes allowed, the dying cannot be outrun."""
+    for folder in folders:
+        for name, value in (("cgroup.kill", 1), ("pids.max", 0)):
+            with contextlib.suppress(OSError):
+                _put(folder / name, value)
+    for _ in range(_TRIES):
+        left = [pid for folder in folders for pid in _members(folder)]
+        if not left:
+            return
+        for folder in folders:
+            _kill_members(folder)
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _kill_members(folder: Path) -> None:
+    """By descriptors, each looked at again once it is open: a number may be another's by then."""
+    opened: dict[int, int] = {}
+    try:
+        for pid in _members(folder):
+            with contextlib.suppress(OSError):
+                opened[pid] = os.pidfd_open(pid)
+        for pid in opened.keys() & set(_members(folder)):
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(opened[pid], signal.SIGKILL)
+    finally:
+        for descriptor in opened.values():
+            os.close(descriptor)
+
+
+def _members(folder: Path) -> list[int]:
+    try:
+        return [int(word) for word in (folder / "cgroup.procs").read_text("ascii").split()]
+    except OSError:
+        return []
+
+
+def _removed(folder: Path) -> bool:
+    """The kernel refuses while the last process is still being buried."""
+    for _ in range(_TRIES):
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            if _members(folder):
+                return False
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            return True
+    return False
+
+
+def _put(path: Path, value: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, b"%d" % value)
+    finally:
+        os.close(descriptor)
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _entry(path: Path, wanted: str) -> int:
+    try:
+        lines = path.read_text("ascii").splitlines()
+    except OSError:
+        return 0
+    for line in lines:
+        name, _, value = line.partition(" ")
+        if name == wanted:
+            return int(value)
+    return 0

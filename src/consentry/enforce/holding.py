@@ -1,0 +1,166 @@
+"""The limits of one run while it lives: set before it starts, looked at, and cleaned up after it.
+
+    held = HeldLimits(plan, run_id)
+    try:
+        running = parent.launch({**told, **held.told()}, files)
+        ...                        # when it has started: held.watch(pid)
+        ...                        # when it has a layer: held.count_layer(descriptor)
+        ...                        # every `held.pause` seconds: held.check() -> end it if not None
+        outcome = held.outcome(status, seconds, peak_bytes)
+    finally:
+        held.close()
+
+Only the first limit that a run went over is reported: what comes after it comes of being stopped.
+"""
+
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
+from consentry.enforce.cgroups import RunGroup
+from consentry.enforce.limits import LimitPlan, Mechanism
+from consentry.enforce.usage import Control, Exceeded, Usage
+from consentry.enforce.watcher import INTERVAL_SECONDS, Watcher
+
+_GROUPS: Final = (Mechanism.CGROUP_V1, Mechanism.CGROUP_V2)
+_SIGNALS: Final = {signal.SIGXCPU: Control.CPU, signal.SIGXFSZ: Control.FILE}
+
+
+@dataclass(frozen=True, slots=True)
+class LimitOutcome:
+    """What a run used in all, and the limit it was stopped for, if any."""
+
+    usage: Usage
+    exceeded: Exceeded | None
+
+
+class HeldLimits:
+    """Not shared between threads."""
+
+    def __init__(
+        self, plan: LimitPlan, run_id: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Makes the run's groups; raises when something was asked for that nothing holds."""
+        if plan.unheld:
+            listed = "; ".join(map(str, plan.unheld))
+            raise Refused(Code.ENGINE_FAILED, f"limits that this host cannot hold: {listed}")
+        self._plan = plan
+        self._clock = clock
+        self._watcher: Watcher | None = None
+        self._usage = Usage()
+        self._exceeded: Exceeded | None = None
+        self._look_again_at = 0.0
+        self._group = self._make_group(run_id)
+
+    def _make_group(self, run_id: str) -> RunGroup | None:
+        if not self._plan.places:
+            return None
+        memory = self._plan.limit(Control.MEMORY, *_GROUPS)
+        processes = self._plan.limit(Control.PROCESSES, *_GROUPS)
+        try:
+            return RunGroup(
+                self._plan.places,
+                run_id,
+                memory_bytes=None if memory is None else int(memory),
+                processes=None if processes is None else int(processes),
+            )
+        except OSError as problem:
+            why = f"no control group for the run: {problem}"
+            raise Refused(Code.ENGINE_FAILED, why) from problem
+
+    def told(self) -> dict[str, Any]:
+        """What the launcher must be told."""
+        return {
+            "rlimits": list(self._plan.rlimits),
+            "groups": [] if self._group is None else self._group.doors,
+            "layer_bytes": self._plan.layer_bytes,
+        }
+
+    @property
+    def pause(self) -> float:
+        """How long to wait before the next look."""
+        return INTERVAL_SECONDS if self._watcher is None else self._watcher.pause
+
+    def watch(self, pid: int) -> None:
+        """Says which process is the box's first."""
+        if all(held.mechanism is not Mechanism.WATCHER for held in self._plan.controls):
+            return
+        memory = self._plan.limit(Control.MEMORY, Mechanism.WATCHER)
+        processes = self._plan.limit(Control.PROCESSES, Mechanism.WATCHER)
+        self._watcher = Watcher(
+            pid,
+            memory_bytes=None if memory is None else int(memory),
+            most_processes=None if processes is None else int(processes),
+        )
+
+    def count_layer(self, descriptor: int) -> None:
+        """Files that the box keeps in memory are memory; a control group counts them by itself.
+
+        The descriptor stays open until `outcome`.
+        """
+        if self._watcher is not None:
+            self._watcher.count_files(descriptor)
+
+    def check(self) -> Exceeded | None:
+        """The limit that the run has gone over; from then on always the same.
+
+        May be called as often as one likes; it looks when the pause is over.
+        """
+        if self._exceeded is None and self._clock() >= self._look_again_at:
+            self._look()
+            self._look_again_at = self._clock() + self.pause
+        return self._exceeded
+
+    def _look(self) -> None:
+        if self._watcher is not None:
+            self._usage = self._usage.joined(self._watcher.sample())
+        if self._group is not None:
+            self._usage = self._usage.joined(self._group.usage())
+        self._exceeded = self._exceeded or self._over()
+
+    def _over(self) -> Exceeded | None:
+        used = self._usage
+        memory = self._plan.limit(Control.MEMORY)
+        if used.kills and memory is not None:
+            return Exceeded(Control.MEMORY, memory, max(memory, used.memory_bytes))
+        for control, seen in (
+            (Control.MEMORY, used.memory_bytes),
+            (Control.PROCESSES, used.processes),
+        ):
+            limit = self._plan.limit(control, Mechanism.WATCHER)
+            if limit is not None and seen > limit:
+                return Exceeded(control, limit, seen)
+        limit = self._plan.limit(Control.CPU)
+        if limit is not None and used.cpu_seconds >= limit:
+            return Exceeded(Control.CPU, limit, used.cpu_seconds)
+        return None
+
+    def outcome(self, status: int | None, seconds: float, peak_bytes: int = 0) -> LimitOutcome:
+        """When the box has ended: with what its first process told of it.
+
+        Args:
+            status: the program's, negative when a signal ended it; None when it is not known.
+            seconds: the processor time of everything that was waited for.
+            peak_bytes: the most memory that one process had, shared or not.
+        """
+        self._usage = self._usage.joined(Usage(cpu_seconds=seconds))
+        self._look()
+        if self._exceeded is None and status is not None and -status in _SIGNALS:
+            control = _SIGNALS[signal.Signals(-status)]
+            limit = self._plan.limit(control)
+            if limit is not None:
+                self._exceeded = Exceeded(control, limit, limit)
+        # Only now: with what it shares, one process may have seemed to have more than all have.
+        self._usage = self._usage.joined(Usage(memory_bytes=peak_bytes))
+        return LimitOutcome(self._usage, self._exceeded)
+
+    def close(self) -> None:
+        """Ends what is left in the run's groups, and removes them."""
+        if self._group is not None:
+            self._group.kill()
+            self._group.remove()
+            self._group = None
