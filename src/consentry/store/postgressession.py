@@ -43,6 +43,7 @@ _CODES: Mapping[str, Code] = {
 }
 _GAVE_UP_WAITING_FOR_US = frozenset({"25P03"})  # so the commit found no transaction any more
 _HELP: Mapping[str, str] = {
+    "0A000": "name the server that may be written; this one only repeats another",
     "25006": "name the server that may be written; this one only repeats another",
     "42501": "give this user the right to make and change tables in that database",
     "53100": "make room on the server's disk, then try again",
