@@ -23,12 +23,23 @@ say "A mistake on purpose"
 try consentry explian
 say "Questions about one tool, asked of surfaces"
 "$bin/python" examples/questions.py
-say "A ledger is written, verified, and one byte of it is flipped"
+say "A ledger is written and verified"
 "$bin/python" examples/ledger.py record
 try consentry audit log
 try consentry audit verify
 try consentry audit checkpoint --out "$place/checkpoint.json"
 try consentry audit verify --checkpoint "$place/checkpoint.json"
+say "One event is proven to somebody who has the event, the proof and the public key, and no ledger"
+event=$("$bin/consentry" audit log --subject tool:build-latex --last 1 --quiet)
+"$bin/consentry" audit show "$event" > "$place/event.json"
+"$bin/consentry" audit checkpoint --public-key > "$place/key.pem"
+try consentry audit proof "$event" --checkpoint "$place/checkpoint.json" --out "$place/proof.json"
+HOME="$place/stranger" XDG_STATE_HOME="$place/stranger/state" try consentry audit proof \
+  --verify "$place/proof.json" --event "$place/event.json" --key "$place/key.pem"
+say "What is passed on to others: names and home folders are hidden"
+try consentry audit export --subject tool:build-latex --redacted --out "$place/shared.jsonl"
+"$bin/python" examples/ledger.py glance "$place/event.json" "$place/shared.jsonl"
+say "One byte of the file is flipped"
 "$bin/python" examples/ledger.py flip
 try consentry audit verify
-say "That is version 0.1: it compares powers and explains itself. It runs nothing yet."
+say "That is version 0.1: it compares powers, explains itself and keeps a ledger. It runs nothing yet."

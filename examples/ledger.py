@@ -1,14 +1,17 @@
-"""Records three events in the ledger of this state directory, or flips one byte of it.
+"""Records three events in the ledger of this state directory, looks at one, or flips one byte.
 
-    python examples/ledger.py record     what a program that embeds Consentry does
-    python examples/ledger.py flip       what a careless or hostile hand does to the file
+    python examples/ledger.py record      what a program that embeds Consentry does
+    python examples/ledger.py glance A B  the same field in the event of A and in the last line of B
+    python examples/ledger.py flip        what a careless or hostile hand does to the file
 
 The events are marked as a controlled fixture: they are made up, and say so.
 """
 
+import json
 import os
 import sqlite3
 import sys
+from pathlib import Path
 
 from consentry.base.clock import SystemClock
 from consentry.base.ids import Uuid7Ids
@@ -27,13 +30,22 @@ def record() -> None:
         Context(actor="system", machine_id=ledger.writer), "demo", "three-races", "recorded"
     )
     for component in ("latex", "output", "main.tex"):
-        payload = {"jail": "project", "relative": f"{component}/x", "component": component}
+        jail = str(Path.home() / "project")
+        payload = {"jail": jail, "relative": f"{component}/x", "component": component}
         event_type = EventType.FILESYSTEM_RACE_DETECTED
         draft = Draft(
             ids.new("event"), event_type, clock.now(), "tool:build-latex", context, payload
         )
         [event] = ledger.append(draft)
         print(f"recorded {event.draft.event_id} as number {event.seq}")
+
+
+def glance(event: str, exported: str) -> None:
+    """Prints where the race was, as recorded and as exported."""
+    recorded = json.loads(Path(event).read_text())
+    *_, last = Path(exported).read_text().splitlines()
+    print(f"recorded: {recorded['payload']['jail']}")
+    print(f"exported: {json.loads(last)['payload']['jail']}")
 
 
 def flip() -> None:
@@ -50,4 +62,12 @@ def flip() -> None:
 
 
 if __name__ == "__main__":
-    {"record": record, "flip": flip}[sys.argv[1]]()
+    match sys.argv[1:]:
+        case ["record"]:
+            record()
+        case ["glance", event_file, exported_file]:
+            glance(event_file, exported_file)
+        case ["flip"]:
+            flip()
+        case _:
+            sys.exit(__doc__)
