@@ -452,3 +452,15 @@ class Code(StrEnum):
         "taking over the changes of a run was interrupted, and could not be finished or undone yet",
         "remove what the message names as the obstacle; the next command tries again, and nothing is lost",
     )
+    RUN_UNRECORDED = (
+        "run-unrecorded",
+        ExitStatus.LEDGER,
+        "a program was run, and afterwards the record of the run could not be written",
+        "the decision and the permit are in the ledger; make it writable, and look at what was changed",
+    )
+    RUN_UNKNOWN = (
+        "run-unknown",
+        ExitStatus.USAGE,
+        "the ledger has no record of such a run",
+        "`consentry audit log --type tool.audit` lists the runs",
+    )

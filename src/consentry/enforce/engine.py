@@ -42,6 +42,9 @@ class Control(StrEnum):
     PROCESSES = ("processes", "the number of processes is limited")
     FILE_SIZE = ("file-size", "the size of one file is limited")
     WRITTEN = ("written", "how much is written in all is limited")
+    OUTPUT = ("output", "how much is printed is limited")
+    WALL_TIME = ("wall-time", "how long it may take is limited")
+    DESCRIPTORS = ("descriptors", "the number of open files is limited")
     FILES_READ = ("files-read", "which files were read is reported")
     DENIALS = ("denials", "what was refused is reported")
 

@@ -28,6 +28,8 @@ class Started:
     program: Path
     interpreters: tuple[Path, ...]
     loaders: tuple[Path, ...]
+    spelled: tuple[Path, ...] = ()
+    """The interpreters as scripts name them, links and all."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -39,6 +41,7 @@ def look_at_program(path: Path) -> Started:
     """Follows the first lines of scripts; raises when the kernel would refuse to start it."""
     program = Path(os.path.realpath(path))
     interpreters: list[Path] = []
+    spelled: list[Path] = []
     loaders: list[Path] = []
     current = program
     while True:
@@ -49,12 +52,13 @@ def look_at_program(path: Path) -> Started:
             for each in _interpreters(head, path):
                 current = Path(os.path.realpath(each))
                 interpreters.append(current)
+                spelled.append(Path(each))
             continue
         if head.startswith(_ELF):
             loader = _loader(head)
             if loader is not None:
                 loaders.append(Path(os.path.realpath(loader)))
-        return Started(program, tuple(interpreters), tuple(loaders))
+        return Started(program, tuple(interpreters), tuple(loaders), tuple(spelled))
 
 
 def _head(path: Path) -> bytes:

@@ -11,6 +11,7 @@ import os
 import pty
 import select
 import struct
+import sys
 import termios
 import tty
 from collections.abc import Iterator
@@ -24,9 +25,15 @@ _END_OF_INPUT: Final = b"\x04"
 _GONE: Final = (errno.EPIPE, errno.EIO, errno.ECONNRESET)
 
 
+MOST_KEPT: Final = 16 << 20
+
+
 @dataclass(slots=True)
 class Pipe:
-    """One end in the box, one here; what comes is kept, passed on, or both."""
+    """One end in the box, one here; what comes is kept, passed on, or both.
+
+    Of what is kept, the first `MOST_KEPT` bytes are.
+    """
 
     passes_to: int | None
     keeps: bool
@@ -37,12 +44,16 @@ class Pipe:
     def __post_init__(self) -> None:
         self.reader, self.writer = os.pipe2(os.O_CLOEXEC)
 
-    def take(self) -> int:
-        """Reads what is there; returns how much, and 0 at the end or when nobody wants it."""
+    def take(self, room: int = sys.maxsize) -> int:
+        """Reads what is there; returns how much, and 0 at the end or when nobody wants it.
+
+        What is beyond `room` is counted and goes nowhere.
+        """
         part = os.read(self.reader, _PART)
+        taken = part[:room]
         if self.keeps:
-            self.kept += part
-        if self.passes_to is not None and not write_all(self.passes_to, part):
+            self.kept += taken[: max(0, MOST_KEPT - len(self.kept))]
+        if self.passes_to is not None and not write_all(self.passes_to, taken):
             return 0
         return len(part)
 
@@ -95,13 +106,13 @@ class Terminal:
         size = fcntl.ioctl(self.outside, termios.TIOCGWINSZ, bytes(_WINDOW_SIZE.size))
         fcntl.ioctl(self.ours, termios.TIOCSWINSZ, size)
 
-    def take_output(self) -> int:
-        """Passes on what the program printed; 0 when all of its side is closed."""
+    def take_output(self, room: int = sys.maxsize) -> int:
+        """Passes on what the program printed, within `room`; 0 when all of its side is closed."""
         try:
             part = os.read(self.ours, _PART)
         except OSError:
             return 0
-        write_all(self.outside, part)
+        write_all(self.outside, part[:room])
         return len(part)
 
     def take_input(self, source: int) -> int:

@@ -5,20 +5,43 @@ later run could use. What is not named stays closed; what can never be granted i
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
-from consentry.enforce.confinement import Confinement, Limits, Program
+from consentry.enforce.confinement import (
+    Confinement,
+    Limits,
+    Program,
+    Reads,
+    Rounding,
+    View,
+    Writes,
+)
 from consentry.enforce.programfiles import Started, look_at_program
-from consentry.service.surroundings import Surroundings
+from consentry.enforce.roots import OWN_FOLDERS, is_own
+from consentry.service.profiles import NamedProfile, require_places, with_limits_of
+from consentry.service.programsearch import (
+    find_program,
+    is_protected,
+    is_system,
+    prefix_of,
+    prefixes_of,
+    require_text,
+    script_of,
+    started_path,
+)
+from consentry.service.protection import protected_here
+from consentry.service.surroundings import Surroundings, own_home
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 from consentry.surface.permission_sets import PermissionSet, definition
+from consentry.surface.protected import ProtectedRoots
 
 FIXED_ENVIRONMENT: Final[Mapping[str, str]] = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -27,11 +50,10 @@ FIXED_ENVIRONMENT: Final[Mapping[str, str]] = {
     "LANG": "C.UTF-8",
 }
 ANY: Final = "any"
+OWN_TMP: Final = "/tmp/"  # noqa: S108 - the box's own
 
-_SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_TAKES_A_SCRIPT: Final = (
-    "python", "pypy", "perl", "ruby", "node", "deno", "bash", "sh", "dash", "zsh", "lua", "php",
-)  # fmt: skip
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_TERMINAL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,31}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +62,7 @@ class RunWish:
 
     words: tuple[str, ...]
     permission_set: PermissionSet | None = None
+    profile: NamedProfile | None = None
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     execute: tuple[str, ...] = ()
@@ -49,138 +72,189 @@ class RunWish:
 
 @dataclass(frozen=True, slots=True)
 class BoundWish:
-    """The confinement, and how it is spoken of in records."""
+    """The confinement, how it is spoken of in records, and what no grant opens here."""
 
     confinement: Confinement
     started: Started
     profile: str
+    protected: ProtectedRoots
 
 
 def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish:
     """The confinement that this line asks for; raises before anything is recorded or started."""
-    if wish.permission_set is PermissionSet.TRUSTED:
-        raise Refused(
-            Code.PERMISSION_SET,
-            "`trusted` is never given by a command line",
-            help_line="name what the program needs with --read, --write and --exec",
-        )
+    _require_givable(wish)
     cwd = around.cwd or workspace
+    named = [_place(each, cwd) for each in (*wish.read, *wish.write)]
+    protected = protected_here(around, workspace, *named)
+    if is_protected(workspace, protected):
+        raise Refused(Code.PROTECTED_ROOT, f"the workspace `{workspace}` is never granted")
     path = find_program(wish.words[0], around)
-    started = look_at_program(path)
-    script = _script(wish.words, path, cwd)
-    runs = _programs(wish.execute, around)
     surface = _surface(wish, workspace, cwd, path)
-    copies = tuple(
-        dict.fromkeys(
-            each for each in (started.program, script) if each is not None and not _is_system(each)
-        )
-    )
-    named = [each for other in runs for each in look_at_program(other).files]
-    startable = tuple(
-        dict.fromkeys(each for each in (*started.files, *named) if each not in copies)
-    )
-    program = Program(
-        path=path,
-        words=wish.words,
-        folder=cwd if cwd.is_relative_to(workspace) else workspace,
-        copies=tuple(each for each in copies if _prefix_of(each) is None),
-        startable=tuple(dict.fromkeys((*startable, *(c for c in copies if _prefix_of(c))))),
-        prefixes=tuple(_prefixes(path, started)),
-    )
-    environment = dict(FIXED_ENVIRONMENT)
-    for name in wish.environment:
-        if name in around.environ and name not in FIXED_ENVIRONMENT:
-            environment[name] = around.environ[name]
+    started, program = _program(wish, path, workspace, cwd, around, protected)
     confinement = Confinement(
         surface=surface,
         workspace=workspace,
         program=program,
-        environment=environment,
+        environment=_environment(wish, around),
         limits=wish.limits,
     )
-    profile = "command line" if wish.permission_set is None else f"set:{wish.permission_set}"
-    return BoundWish(confinement, started, profile)
+    if wish.profile is None:
+        name = "command line" if wish.permission_set is None else f"set:{wish.permission_set}"
+        return BoundWish(confinement, started, name, protected)
+    require_places(wish.profile, workspace, own_home(around).path)
+    confinement = _as_profile_says(confinement, wish.profile)
+    return BoundWish(confinement, started, f"profile:{wish.profile.profile.name}", protected)
 
 
-def find_program(name: str, around: Surroundings) -> Path:
-    """The program that the line names, as a shell would find it."""
-    if "/" in name:
-        path = Path(os.path.normpath((around.cwd or Path("/")) / name))
-        if not path.exists():
-            raise UsageProblem(Code.PROGRAM_UNKNOWN, f"`{name}` does not exist")
-        if not path.is_file() or not os.access(path, os.X_OK):
-            raise Refused(Code.PROGRAM_UNSTARTABLE, f"`{name}` is not an executable file")
-        return path
-    for folder in around.environ.get("PATH", "").split(":"):
-        candidate = Path(folder, name)
-        if folder.startswith("/") and candidate.is_file() and os.access(candidate, os.X_OK):
-            return candidate
-    raise UsageProblem(Code.PROGRAM_UNKNOWN, f"no folder of PATH has a program `{name}`")
+def _require_givable(wish: RunWish) -> None:
+    if wish.permission_set is PermissionSet.TRUSTED:
+        raise Refused(
+            Code.NOT_ENFORCEABLE,
+            "`trusted` is never given by a command line",
+            help_line="name what the program needs with --read, --write and --exec",
+        )
+    for word in wish.words:
+        if "\0" in word:
+            raise UsageProblem(Code.USAGE, f"`{word}` has a NUL in it, which no argument can have")
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise UsageProblem(
+                Code.USAGE,
+                f"the argument `{word}` is not UTF-8, so it could not be recorded",
+                help_line="name the file by a pattern or a link that is UTF-8",
+            ) from None
+    for name in wish.environment:
+        if _VARIABLE.fullmatch(name) is None:
+            raise UsageProblem(
+                Code.USAGE,
+                f"`{name}` is not the name of a variable",
+                help_line="give the name alone; its value is the one it has here",
+            )
 
 
-def _programs(names: tuple[str, ...], around: Surroundings) -> tuple[Path, ...]:
-    return tuple(find_program(name, around) for name in names if name != ANY)
+def _program(
+    wish: RunWish,
+    path: Path,
+    workspace: Path,
+    cwd: Path,
+    around: Surroundings,
+    protected: ProtectedRoots,
+) -> tuple[Started, Program]:
+    started = look_at_program(path)
+    others = [find_program(name, around) for name in wish.execute if name != ANY]
+    needed = [look_at_program(other) for other in others]
+    folder = cwd if cwd.is_relative_to(workspace) else workspace
+    script = script_of(wish.words, path, folder)
+    copies = tuple(
+        dict.fromkeys(
+            each
+            for each in (started.program, script)
+            if each is not None and not is_system(each) and prefix_of(each, protected) is None
+        )
+    )
+    for each in (*copies, *started.files):
+        if is_protected(each, protected) and not is_system(each):
+            raise Refused(Code.PROTECTED_ROOT, f"`{each}` lies in a place that is never granted")
+    files = (*started.files, *(each for other in needed for each in other.files))
+    prefixes = tuple(
+        dict.fromkeys(
+            prefix
+            for spelled, found in ((path, started), *zip(others, needed, strict=True))
+            for prefix in prefixes_of(spelled, found, protected)
+        )
+    )
+    starts = started_path(path, started, (workspace, *prefixes))
+    # Programs look for themselves by the word they are called; inside, PATH is another.
+    called = wish.words[0] if "/" in wish.words[0] or is_system(path) else str(starts)
+    return started, Program(
+        path=starts,
+        words=(called, *wish.words[1:]),
+        folder=folder,
+        copies=copies,
+        startable=tuple(dict.fromkeys(each for each in files if each not in copies)),
+        prefixes=prefixes,
+    )
+
+
+def _environment(wish: RunWish, around: Surroundings) -> dict[str, str]:
+    """Ours, and the names that were asked for with the values they have here."""
+    terminal = around.environ.get("TERM", "")
+    fixed = {**FIXED_ENVIRONMENT, "TERM": terminal if _TERMINAL.fullmatch(terminal) else "dumb"}
+    asked = {name: around.environ[name] for name in wish.environment if name in around.environ}
+    return {**asked, **fixed}
 
 
 def _surface(wish: RunWish, workspace: Path, cwd: Path, program: Path) -> Surface:
     named = Surface.of(
-        read=[_pattern(each, workspace, cwd) for each in wish.read],
-        write=[_pattern(each, workspace, cwd) for each in wish.write],
-        run=Level.ANY if ANY in wish.execute else [str(program), *wish.execute],
+        read=[_pattern(each, workspace, cwd, may_be_new=False) for each in wish.read],
+        write=[_pattern(each, workspace, cwd, may_be_new=True) for each in wish.write],
+        run=Level.ANY if ANY in wish.execute else [_spelled(str(program)), *_commands(wish, cwd)],
         env=list(wish.environment) or Level.NONE,
     )
+    # What may be written may be looked at: nothing edits a file that it cannot see.
+    named |= Surface.of(read=list(named.fs_write_roots))
     if wish.permission_set is not None:
         return definition(wish.permission_set).surface | named
-    return Surface.of(read=["./"], write=["/tmp/"]) | named  # noqa: S108 - the box's own
+    if wish.profile is not None:
+        return wish.profile.surface | Surface.of(write=[OWN_TMP]) | named
+    return Surface.of(read=["./"], write=[OWN_TMP]) | named
 
 
-def _pattern(spelling: str, workspace: Path, cwd: Path) -> str:
+def _commands(wish: RunWish, cwd: Path) -> Iterator[str]:
+    for name in wish.execute:
+        yield _spelled(os.path.normpath(cwd / name) if "/" in name else name)
+
+
+def _spelled(name: str) -> str:
+    """A name as a pattern that matches nothing else."""
+    return re.sub(r"([*?\\])", r"\\\1", name)
+
+
+def _place(spelling: str, cwd: Path) -> Path:
+    if spelling == "" or "\0" in spelling:
+        raise UsageProblem(Code.FILE_UNUSABLE, f"`{spelling}` is not the name of a file")
+    return Path(os.path.normpath(cwd / require_text(spelling)))
+
+
+def _pattern(spelling: str, workspace: Path, cwd: Path, *, may_be_new: bool) -> str:
     """A path as typed, bound to the workspace where it lies in it."""
-    path = Path(os.path.normpath(cwd / spelling))
-    if not os.path.lexists(path) and not os.path.lexists(path.parent):
-        raise UsageProblem(Code.FILE_UNUSABLE, f"`{spelling}` does not exist")
+    path = _place(spelling, cwd)
+    is_there = os.path.lexists(path)
+    if not is_there and not (may_be_new and path.parent.is_dir()):
+        missing = path if not may_be_new else path.parent
+        raise UsageProblem(Code.FILE_UNUSABLE, f"`{spelling}`: there is no `{missing}`")
+    if path.is_symlink():
+        raise UsageProblem(
+            Code.FILE_UNUSABLE,
+            f"`{spelling}` is a link to `{os.path.realpath(path)}`",
+            help_line="name what it leads to, if that is what you mean",
+        )
     real = Path(os.path.realpath(path))
-    is_folder = real.is_dir() or spelling.endswith("/")
-    below: Literal[Wildcard.FOLDERS] | None = Wildcard.FOLDERS if is_folder else None
+    # A new name is taken for a folder: a file may be made in its place as well.
+    is_tree = real.is_dir() or spelling.endswith("/") or not is_there
+    below: Literal[Wildcard.FOLDERS] | None = Wildcard.FOLDERS if is_tree else None
     if real.is_relative_to(workspace):
         names = real.relative_to(workspace).parts
         return Pattern.literal(Anchor.WORKSPACE, names, and_below=below).text
+    if is_own(real) and str(real) not in OWN_FOLDERS:
+        own = next(each for each in OWN_FOLDERS if real.is_relative_to(each))
+        raise UsageProblem(
+            Code.FILE_UNUSABLE,
+            f"`{spelling}` cannot be given: inside, `{own}` is the run's own folder",
+            help_line="copy it into the workspace, or name the folder with --workspace",
+        )
     return Pattern.literal(Anchor.ABSOLUTE, real.parts[1:], and_below=below).text
 
 
-def _script(words: tuple[str, ...], program: Path, cwd: Path) -> Path | None:
-    """The file that an interpreter is told to run, if the line names one."""
-    if not program.name.startswith(_TAKES_A_SCRIPT):
-        return None
-    for word in words[1:]:
-        if word in ("-c", "-m", "-e"):
-            return None
-        if not word.startswith("-"):
-            path = Path(os.path.realpath(cwd / word))
-            return path if path.is_file() else None
-    return None
-
-
-def _prefixes(path: Path, started: Started) -> Iterator[Path]:
-    """What interpreters outside the system's folders need: where they are installed."""
-    seen: set[Path] = set()
-    for each in (started.program, *started.interpreters):
-        prefix = _prefix_of(each)
-        if prefix is not None and prefix not in seen:
-            seen.add(prefix)
-            yield prefix
-    venv = path.parent.parent
-    if (venv / "pyvenv.cfg").is_file() and venv not in seen:
-        yield venv
-
-
-def _prefix_of(program: Path) -> Path | None:
-    """`prefix` of `prefix/bin/program`, where there is a `prefix/lib` as well."""
-    if _is_system(program) or program.parent.name != "bin":
-        return None
-    prefix = program.parent.parent
-    return prefix if (prefix / "lib").is_dir() and len(prefix.parts) > 2 else None  # noqa: PLR2004
-
-
-def _is_system(path: Path) -> bool:
-    return any(path.is_relative_to(root) for root in _SYSTEM)
+def _as_profile_says(confinement: Confinement, named: NamedProfile) -> Confinement:
+    profile = named.profile
+    return replace(
+        confinement,
+        denied=profile.filesystem.no_access.patterns,
+        view=View(profile.view),
+        writes=Writes(profile.writes),
+        reads=Reads(profile.reads),
+        rounding=Rounding(profile.patterns),
+        limits=with_limits_of(profile, confinement.limits),
+    )

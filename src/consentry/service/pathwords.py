@@ -8,13 +8,13 @@ import os
 from pathlib import Path
 
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput, ConsentryError, UsageProblem
+from consentry.base.errors import BadInput, UsageProblem
 from consentry.service.places import is_folder
-from consentry.service.statedir import find_state
+from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home, resolved
 from consentry.service.words import Word, WordKind
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
-from consentry.surface.protected import ProtectedRoot, ProtectedRoots, protected_roots
+from consentry.surface.protected import ProtectedRoot, ProtectedRoots
 
 _SHOWN = 8
 
@@ -34,7 +34,7 @@ def explain_path(text: str, around: Surroundings) -> Word:
     real = resolved(spelled)
     for path in (spelled, real):
         _check_nameable(path)
-    table = _table(around, _homes_above(around, spelled, real))
+    table = protected_here(around, spelled, real)
     details: list[tuple[str, str]] = []
     if real != spelled:
         details.append(("leads to", str(real)))
@@ -43,7 +43,7 @@ def explain_path(text: str, around: Surroundings) -> Word:
         summary, more = _protected(table, row, real)
     elif is_folder(real):
         # The homes of other accounts would only make the list long.
-        usual = _table(around, _own_homes(around))
+        usual = protected_here(around)
         summary, more = _folder(usual.within(_and_below(real)))
     else:
         summary, more = _OPEN, []
@@ -74,35 +74,6 @@ def _check_nameable(path: Path) -> None:
         message = f"a path of {len(str(path))} characters is too long to be judged"
         help_line = "explain a folder above it: what protects a folder protects all that is below"
         raise UsageProblem(Code.USAGE, message, help_line=help_line) from problem
-
-
-def _table(around: Surroundings, homes: tuple[str, ...]) -> ProtectedRoots:
-    try:
-        return protected_roots().bound_to(homes, also=_own_places(around))
-    except BadInput as problem:
-        message = "your home folder or the state directory has a path too long to be judged"
-        help_line = "set HOME, XDG_STATE_HOME and CONSENTRY_STATE to shorter paths"
-        raise UsageProblem(Code.SETTING_VALUE, message, help_line=help_line) from problem
-
-
-def _own_homes(around: Surroundings) -> tuple[str, ...]:
-    own = own_home(around).path
-    return () if own is None else tuple(dict.fromkeys((str(own), str(resolved(own)))))
-
-
-def _homes_above(around: Surroundings, *paths: Path) -> tuple[str, ...]:
-    """Of all homes only those that a row could matter in: an account list may be long."""
-    others = (home.path for home in around.homes)
-    above = (str(home) for home in others if any(path.is_relative_to(home) for path in paths))
-    return tuple(dict.fromkeys((*_own_homes(around), *above)))
-
-
-def _own_places(around: Surroundings) -> tuple[str, ...]:
-    try:
-        state = find_state(around, None)
-    except ConsentryError:
-        return ()
-    return (str(state.path), str(state.real))
 
 
 def _exactly(path: Path) -> Pattern:

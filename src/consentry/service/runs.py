@@ -6,21 +6,24 @@ written, nothing runs.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from consentry.base.canonical import Digest
-from consentry.base.clock import Instant
+from consentry.base.canonical import Digest, Json
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError, LedgerProblem
 from consentry.decide.permit import Permit, PermitOrder
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
 from consentry.enforce.hashcache import HashCache
 from consentry.enforce.sealing import SealedFile, seal
-from consentry.record.auditfields import ConsentMethod
+from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.events import EventType
 from consentry.service.commandline import BoundWish
+from consentry.service.readhashes import ReadHashes
+from consentry.service.runrecord import AUDIT_PREFIX, RunFacts, audit_entry
 from consentry.store.journal import About, Journal
 from consentry.store.permits import StoredPermits
 from consentry.surface.wire import surface_to_json
@@ -30,15 +33,17 @@ HASHES: Final = "hashes"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run that is over, as it will be recorded."""
+    """A run that is over and recorded."""
 
-    permit: Permit
-    confinement: Confinement
-    profile: str
+    audit_id: str
+    facts: RunFacts
     outcome: Outcome
-    started_at: Instant
-    ended_at: Instant
-    digests: dict[str, Digest]
+    entry: dict[str, Json]
+
+    @property
+    def status(self) -> ExecutionStatus:
+        """How it ended, in the words of the audit entry."""
+        return self.facts.status
 
 
 class Runner:
@@ -49,16 +54,23 @@ class Runner:
         self._journal = journal
         self._hashes = HashCache(state / HASHES)
 
-    def run(self, bound: BoundWish, io: Io) -> Run:
+    def run(
+        self,
+        bound: BoundWish,
+        plan: NativePlan,
+        io: Io,
+        *,
+        keep_partial: bool = False,  # noqa: ARG002 - for the commit of what was written
+        trigger: Trigger = Trigger.USER_COMMAND,
+    ) -> Run:
         """One run of a command line; raises when it could not be started."""
-        plan = self._engine.compile(bound.confinement)
         sealed: list[SealedFile] = []
         try:
             for path in bound.confinement.program.copies:
                 sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
             digests = self._digests(bound.confinement, sealed)
             permit = self._permitted(bound, digests)
-            return self._carried_out(bound, plan, permit, sealed, io, digests)
+            return self._carried_out(RunFacts(bound, permit, digests, trigger), plan, sealed, io)
         finally:
             for each in sealed:
                 each.close()
@@ -92,20 +104,45 @@ class Runner:
         return permits.spend(permits.make(order, decided).permit_id, journal.context.actor)
 
     def _carried_out(
-        self,
-        bound: BoundWish,
-        plan: NativePlan,
-        permit: Permit,
-        sealed: Sequence[SealedFile],
-        io: Io,
-        digests: dict[str, Digest],
+        self, facts: RunFacts, plan: NativePlan, sealed: Sequence[SealedFile], io: Io
     ) -> Run:
-        started = self._journal.clock.now()
-        outcome = self._engine.launch(plan, permit, sealed, io)
-        ended = self._journal.clock.now()
-        return Run(permit, bound.confinement, bound.profile, outcome, started, ended, digests)
+        clock = self._journal.clock
+        started = clock.now()
+        try:
+            outcome = self._engine.launch(plan, facts.permit, sealed, io)
+        except ConsentryError as problem:
+            self._record(replace(facts, problem=(problem.code.value, problem.message)))
+            raise
+        except BaseException as problem:
+            # The box is gone, but it may have been there: what it did is not known.
+            said = (Code.INTERRUPTED.value, f"ended by {type(problem).__name__}")
+            self._record(replace(facts, started_at=started, ended_at=clock.now(), problem=said))
+            raise
+        facts = replace(facts, started_at=started, ended_at=clock.now(), outcome=outcome)
+        try:
+            audit_id, entry = self._record(facts)
+        except ConsentryError as problem:
+            raise _unrecorded(facts, problem) from problem
+        return Run(audit_id, facts, outcome, entry)
+
+    def _record(self, facts: RunFacts) -> tuple[str, dict[str, Json]]:
+        journal = self._journal
+        now = journal.clock.now()
+        audit_id = journal.ids.new(AUDIT_PREFIX)
+        entry = audit_entry(audit_id, facts, journal.context, now, ReadHashes())
+        about = About(subject_of(facts.bound.confinement))
+        journal.ledger.append(journal.draft(EventType.TOOL_AUDIT, about, entry, now))
+        return audit_id, entry
 
 
 def subject_of(confinement: Confinement) -> str:
     """What a command line runs, by the program's name."""
     return f"program:{confinement.program.path.name}"
+
+
+def _unrecorded(facts: RunFacts, problem: ConsentryError) -> LedgerProblem:
+    subject = facts.bound.confinement.program.path.name
+    return LedgerProblem(
+        Code.RUN_UNRECORDED,
+        f"`{subject}` was run ({facts.status}), but the run could not be recorded: {problem}",
+    )

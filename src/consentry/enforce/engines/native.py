@@ -5,7 +5,7 @@ and the observer say. The same plan runs as root and as an ordinary user.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -23,13 +23,17 @@ from consentry.enforce.engine import (
     Outcome,
     Usage,
 )
+from consentry.enforce.facts import HostView
+from consentry.enforce.holding import HeldLimits, LimitOutcome
+from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
 from consentry.enforce.native.findings import ENGINE, findings_of, merged
-from consentry.enforce.native.parent import Ended, NativeParent
+from consentry.enforce.native.parent import Ended, NativeParent, Running
 from consentry.enforce.native.planner import Host, Plan, compile_plan
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe, Terminal
+from consentry.enforce.usage import Control as Limited
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
 from consentry.surface.protected import ProtectedRoots
@@ -45,12 +49,21 @@ HELD: Final = (
     Held(Control.PROCESSES_APART, "a pid namespace, and Landlock's scopes"),
     Held(Control.SYSTEM_CALLS, "a seccomp filter"),
     Held(Control.NO_NEW_POWERS, "no_new_privs, empty capability sets, seccomp"),
-    Held(Control.WRITTEN, "the size of the layer's file system"),
     Held(Control.FILES_READ, "a seccomp observer", Truth.OBSERVED),
     Held(Control.DENIALS, "a seccomp observer", Truth.OBSERVED),
 )
 _UMASK: Final = 0o022
 _KIB: Final = 1024
+_LIMITED: Final = {
+    Limited.CPU: Control.CPU,
+    Limited.MEMORY: Control.MEMORY,
+    Limited.PROCESSES: Control.PROCESSES,
+    Limited.FILE: Control.FILE_SIZE,
+    Limited.WRITTEN: Control.WRITTEN,
+    Limited.OUTPUT: Control.OUTPUT,
+    Limited.WALL: Control.WALL_TIME,
+    Limited.DESCRIPTORS: Control.DESCRIPTORS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,7 @@ class NativePlan:
 
     wanted: Confinement
     plan: Plan
+    limits: LimitPlan
 
 
 @dataclass(slots=True)
@@ -98,9 +112,12 @@ class NativeEngine:
     def compile(self, wanted: Confinement) -> NativePlan:
         """Binds it to this host; raises `NotEnforceable` with what is not built or not there."""
         lacking = list(self._lacking(wanted))
+        means = LimitMeans.of(HostView(uid=self._host.uid))
+        limits = LimitPlan.of(wanted.limits, means, writes=wanted.writes)
+        lacking += [Lacking(_LIMITED[each.control], each.why) for each in limits.unheld]
         if lacking:
             raise NotEnforceable(self.name, lacking)
-        return NativePlan(wanted, compile_plan(wanted, self._host))
+        return NativePlan(wanted, compile_plan(wanted, self._host), limits)
 
     def _lacking(self, wanted: Confinement) -> Sequence[Lacking]:
         found = []
@@ -123,30 +140,43 @@ class NativeEngine:
         require_permitted(permit, plan.wanted, sealed)
         if self._parent is None:
             self._parent = NativeParent()
+        held = HeldLimits(plan.limits, permit.permit_id)
+        try:
+            return self._run(self._parent, plan, sealed, io, held)
+        finally:
+            held.close()
+
+    def _run(
+        self,
+        parent: NativeParent,
+        plan: NativePlan,
+        sealed: Sequence[SealedFile],
+        io: Io,
+        held: HeldLimits,
+    ) -> Outcome:
         streams = _Streams.of(io)
         files = [*streams.files, *(() if io.terminal is None else (io.terminal.its,))]
+        request = self._request(plan, len(files), has_terminal=io.terminal is not None)
         try:
-            running = self._parent.launch(
-                self._request(plan, len(files), has_terminal=io.terminal is not None),
-                [*files, *(each.descriptor for each in sealed)],
+            running = parent.launch(
+                {**request, **held.told()}, [*files, *(each.descriptor for each in sealed)]
             )
         finally:
             streams.close()
         limits = plan.wanted.limits
-        bounds = Bounds(limits.wall_seconds, limits.output_bytes)
+        watch = _Watch(running, held)
+        bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
-        return self._outcome(plan, io.supervisor.stay(), streams.pipes)
+        return self._outcome(plan, io.supervisor.stay(), streams.pipes, held)
 
     def _request(self, plan: NativePlan, given: int, *, has_terminal: bool) -> dict[str, object]:
         wanted, compiled = plan.wanted, plan.plan
         return {
             "ids": self._host.inner,
             "steps": tuple(_with_file_numbers(compiled.steps, given + 1)),
-            "layer_bytes": wanted.limits.written_bytes,
             "hostname": "box",
             "streams": (1, 2, 3),
             "terminal": given if has_terminal else None,
-            "rlimits": [],
             "umask": _UMASK,
             "cwd": str(wanted.program.folder),
             "landlock": compiled.landlock,
@@ -158,30 +188,39 @@ class NativeEngine:
         }
 
     def _outcome(
-        self, plan: NativePlan, supervised: Supervised, pipes: tuple[Pipe, ...]
+        self,
+        plan: NativePlan,
+        supervised: Supervised,
+        pipes: tuple[Pipe, ...],
+        held: HeldLimits,
     ) -> Outcome:
         ended = supervised.ended
         _require_built(ended)
+        seconds = ended.user_seconds + ended.system_seconds
+        limited = held.outcome(ended.status, seconds, ended.peak_kib * _KIB)
+        limit = supervised.limit
+        if limit is None and limited.exceeded is not None:
+            limit = limited.exceeded.control.value
         found = findings_of(ended.notes, plan.plan, self._host.protected)
         code = ended.status
         kept = [bytes(pipe.kept) for pipe in pipes if pipe.keeps] or [b"", b""]
         return Outcome(
-            ending=_ending(supervised),
+            ending=_ending(supervised, limit),
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
-            usage=Usage(ended.user_seconds + ended.system_seconds, ended.peak_kib * _KIB),
+            usage=_usage(limited),
             reads=tuple(found.reads),
             reads_truth=Truth.OBSERVED,
             runtime_reads=found.runtime,
             programs=tuple(found.programs),
             violations=tuple(merged(found.violations)),
             complete=found.complete,
-            held=HELD,
+            held=(*HELD, *_held_limits(plan.limits)),
             stdout=kept[0],
             stderr=kept[-1],
             output_bytes=supervised.output_bytes,
             layer=ended.layer,
-            limit=supervised.limit,
+            limit=limit,
         )
 
     def close(self) -> None:
@@ -235,11 +274,45 @@ def _with_file_numbers(
     ]
 
 
-def _ending(supervised: Supervised) -> Ending:
+class _Watch:
+    """Tells the holder of the limits of each thing that it can look at, and asks it."""
+
+    def __init__(self, running: Running, held: HeldLimits) -> None:
+        self._running = running
+        self._held = held
+        self._is_watched = self._is_counted = False
+
+    def exceeded(self) -> str | None:
+        """The limit that the run went over."""
+        if self._running.pid is not None and not self._is_watched:
+            self._is_watched = True
+            self._held.watch(self._running.pid)
+        layer = self._running.layer
+        if layer is not None and self._is_watched and not self._is_counted:
+            self._is_counted = True
+            self._held.count_layer(layer)
+        found = self._held.check()
+        return None if found is None else found.control.value
+
+
+def _usage(limited: LimitOutcome) -> Usage:
+    used = limited.usage
+    truths = list(Truth)
+    weakest = max(used.cpu_truth, used.memory_truth, key=truths.index)
+    return Usage(used.cpu_seconds, used.memory_bytes, used.processes or None, weakest)
+
+
+def _held_limits(limits: LimitPlan) -> Iterator[Held]:
+    for each in limits.controls:
+        if each.limit is not None:
+            yield Held(_LIMITED[each.control], f"{each.mechanism}: {each.limit:.0f}", each.truth)
+
+
+def _ending(supervised: Supervised, limit: str | None) -> Ending:
     status = supervised.ended.status
     if supervised.timed_out:
         return Ending.TIMEOUT
-    if supervised.limit is not None:
+    if limit is not None:
         return Ending.LIMIT
     if status is None or status < 0 or (status != 0 and supervised.was_told_to_end):
         return Ending.KILLED

@@ -102,6 +102,11 @@ class Running:
         """Kills the box itself, for one that does not listen."""
         self.pass_signal(signal.SIGKILL)
 
+    @property
+    def layer(self) -> int | None:
+        """The folder of the layer while the box lives; it stays this object's."""
+        return self._layer
+
     def ended(self) -> Ended:
         """How it ended; the layer is the caller's to close from here on."""
         status, used = self._end or (None, (0.0, 0.0, 0))

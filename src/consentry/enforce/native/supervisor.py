@@ -7,6 +7,7 @@ told apart from what the program itself did.
 import os
 import selectors
 import signal
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -109,7 +110,7 @@ class Supervisor:
     def _has_output(self) -> bool:
         """Whether something may still be held; once the box is over, nobody writes any more."""
         watched = self._selector.get_map()
-        return any(pipe.reader in watched for pipe in self.pipes) or (
+        return any(pipe.reader >= 0 and pipe.reader in watched for pipe in self.pipes) or (
             self.terminal is not None and self.terminal.ours in watched
         )
 
@@ -129,7 +130,7 @@ class Supervisor:
             self._is_over = True
 
     def _pass(self, pipe: Pipe) -> None:
-        count = pipe.take()
+        count = pipe.take(self._room)
         self._printed += count
         if count == 0:
             self._selector.unregister(pipe.reader)
@@ -139,7 +140,7 @@ class Supervisor:
     def _show(self) -> None:
         terminal = self.terminal
         if terminal is not None:
-            count = terminal.take_output()
+            count = terminal.take_output(self._room)
             self._printed += count
             if count == 0:
                 self._selector.unregister(terminal.ours)
@@ -151,6 +152,12 @@ class Supervisor:
             return
         if terminal.take_input(terminal.typed) == 0:
             self._selector.unregister(terminal.typed)
+
+    @property
+    def _room(self) -> int:
+        """How much may still be printed."""
+        most = self.bounds.output_bytes
+        return sys.maxsize if most is None else max(0, most - self._printed)
 
     def _hold_output(self) -> None:
         most = self.bounds.output_bytes

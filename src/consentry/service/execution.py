@@ -1,0 +1,52 @@
+"""Runs one command line from beginning to end: find, bind, compile, and only then open the ledger.
+
+What is wrong with the line, the workspace or the host is said before anything is recorded.
+"""
+
+from consentry.base.clock import SystemClock
+from consentry.base.ids import Uuid7Ids
+from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.record.auditfields import Trigger
+from consentry.service.commandline import RunWish, bind_wish
+from consentry.service.ledgers import ledger_place
+from consentry.service.places import find_workspace
+from consentry.service.runs import Run, Runner
+from consentry.service.sessions import journal_here
+from consentry.service.statedir import find_state
+from consentry.service.surroundings import Surroundings, own_home
+
+
+def carry_out(
+    wish: RunWish,
+    around: Surroundings,
+    io: Io,
+    *,
+    workspace: str | None = None,
+    keep_partial: bool = False,
+    trigger: Trigger = Trigger.USER_COMMAND,
+) -> Run:
+    """The run, over and recorded; raises when it could not be started or recorded.
+
+    Args:
+        wish: what is asked for.
+        around: who asks, and where.
+        io: where the program's streams lead.
+        workspace: the folder it works on, where one is named.
+        keep_partial: takes over what was written even if a limit or a signal ended it.
+        trigger: what set it off.
+    """
+    found = find_workspace(around, workspace)
+    find_state(around, found)
+    bound = bind_wish(wish, found.path, around)
+    engine = NativeEngine(own_home(around).path, bound.protected)
+    try:
+        plan = engine.compile(bound.confinement)
+        clock = SystemClock()
+        journal = journal_here(around, clock, Uuid7Ids(clock))
+        try:
+            runner = Runner(engine, journal, ledger_place(around).folder)
+            return runner.run(bound, plan, io, keep_partial=keep_partial, trigger=trigger)
+        finally:
+            journal.ledger.close()
+    finally:
+        engine.close()

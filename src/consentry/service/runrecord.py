@@ -1,0 +1,242 @@
+"""The audit entry of one run (CONSENT §audit): what was started, how it ended, what it touched.
+
+Everything that is said has a source, and every list says which: the kernel, what we opened ourselves,
+or what an observer saw. Nothing is taken from the words that a program prints. Paths of the workspace
+are relative to it, as CONSENT has them, all others absolute.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from consentry.base.canonical import Digest, Json
+from consentry.base.clock import Instant
+from consentry.base.units import Duration
+from consentry.decide.permit import Permit
+from consentry.enforce.engine import Ending, Outcome, ProgramRun
+from consentry.enforce.violations import PermissionDenied, Truth
+from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
+from consentry.record.envelope import Context
+from consentry.service.commandline import BoundWish
+from consentry.service.readhashes import ReadHashes
+
+AUDIT_PREFIX: Final = "audit"
+MOST_LISTED: Final = 10_000
+
+_KIB: Final = 1 << 10
+_MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    """What a run changed, ready to be recorded; `discarded` says why nothing was taken over."""
+
+    written: tuple[dict[str, Json], ...] = ()
+    deleted: tuple[str, ...] = ()
+    committed: bool = False
+    discarded: str | None = None
+    violations: tuple[PermissionDenied, ...] = ()
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """All there is to say of a run; without an outcome, `problem` says why there is none."""
+
+    bound: BoundWish
+    permit: Permit
+    digests: Mapping[str, Digest]
+    trigger: Trigger
+    started_at: Instant | None = None
+    ended_at: Instant | None = None
+    outcome: Outcome | None = None
+    impact: Impact = Impact()
+    problem: tuple[str, str] | None = None
+
+    @property
+    def status(self) -> ExecutionStatus:
+        """How it ended, in the words of the audit entry."""
+        if self.outcome is None:
+            return (
+                ExecutionStatus.NOT_STARTED if self.started_at is None else ExecutionStatus.KILLED
+            )
+        is_finished = self.outcome.ending in (Ending.SUCCESS, Ending.FAILURE)
+        if is_finished and self.impact.discarded is not None:
+            return ExecutionStatus.DISCARDED
+        return ExecutionStatus(self.outcome.ending.value)
+
+    @property
+    def violations(self) -> tuple[PermissionDenied, ...]:
+        """What was refused while it ran, and what was dropped afterwards."""
+        observed = () if self.outcome is None else self.outcome.violations
+        return (*observed, *self.impact.violations)
+
+
+def audit_entry(
+    audit_id: str, facts: RunFacts, context: Context, at: Instant, hashes: ReadHashes
+) -> dict[str, Json]:
+    """The payload of `tool.audit`."""
+    confinement = facts.bound.confinement
+    program = facts.bound.started.program
+    return {
+        "id": audit_id,
+        "timestamp": str(at),
+        "tool": {
+            "name": confinement.program.path.name,
+            "version": facts.digests.get(str(program), "unknown"),
+            "path": path_text(str(program)),
+            "arguments": [word_text(word) for word in confinement.program.words],
+        },
+        "user": {
+            "id": context.actor,
+            "consentGiven": True,
+            "consentTimestamp": str(facts.permit.made_at),
+            "consentMethod": ConsentMethod.COMMAND_LINE.value,
+        },
+        "execution": _execution(facts),
+        "impact": _impact(facts, hashes),
+        "sandbox": _sandbox(facts, hashes),
+        "context": {
+            "workflowId": context.workflow_id,
+            "sessionId": context.session_id,
+            "triggeredBy": facts.trigger.value,
+            "workspace": path_text(str(confinement.workspace)),
+            "folder": path_text(str(confinement.program.folder)),
+        },
+        "permitId": facts.permit.permit_id,
+    }
+
+
+def _execution(facts: RunFacts) -> dict[str, Json]:
+    outcome = facts.outcome
+    return {
+        "startTime": None if facts.started_at is None else str(facts.started_at),
+        "endTime": None if facts.ended_at is None else str(facts.ended_at),
+        "status": facts.status.value,
+        "exitCode": None if outcome is None else outcome.exit_code,
+        "signal": None if outcome is None else outcome.signal,
+        "limit": None if outcome is None else outcome.limit,
+        "problem": None
+        if facts.problem is None
+        else {"code": facts.problem[0], "message": word_text(facts.problem[1])},
+    }
+
+
+def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
+    workspace = facts.bound.confinement.workspace
+    reads = () if facts.outcome is None else facts.outcome.reads
+    read: list[Json] = [
+        {"path": shown_path(path, workspace), "hash": hashes.digest_of(path)}
+        for path in reads[:MOST_LISTED]
+    ]
+    truth = Truth.OBSERVED if facts.outcome is None else facts.outcome.reads_truth
+    return {
+        "filesRead": read,
+        "filesWritten": list(facts.impact.written),
+        "filesDeleted": list(facts.impact.deleted),
+        "committed": facts.impact.committed,
+        "discarded": facts.impact.discarded,
+        "filesReadUnlisted": max(0, len(reads) - MOST_LISTED),
+        "hashingLeftOut": {
+            "count": hashes.left_out_count,
+            "paths": [shown_path(path, workspace) for path in hashes.left_out],
+        },
+        "truth": {
+            "filesRead": truth.value,
+            "filesWritten": Truth.KERNEL.value,
+            "filesDeleted": Truth.KERNEL.value,
+        },
+    }
+
+
+def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
+    confinement, outcome = facts.bound.confinement, facts.outcome
+    violations = facts.violations
+    said: dict[str, Json] = {
+        "profile": facts.bound.profile,
+        "engine": "native",
+        "view": confinement.view.value,
+        "violations": [_violation(each) for each in violations[:MOST_LISTED]],
+        "violationsComplete": outcome is not None
+        and outcome.complete
+        and facts.impact.is_complete
+        and len(violations) <= MOST_LISTED,
+        "resourceUsage": _usage(outcome),
+        "controls": [],
+        "programs": [],
+        "environment": sorted(confinement.environment),
+        "runtimeReads": {},
+        "truth": {"programs": Truth.OBSERVED.value, "runtimeReads": Truth.OBSERVED.value},
+    }
+    if outcome is not None:
+        said["controls"] = [
+            {
+                "control": held.control.value,
+                "mechanism": held.mechanism,
+                "truth": held.truth.value,
+            }
+            for held in outcome.held
+        ]
+        said["programs"] = [_program(each, facts, hashes) for each in outcome.programs]
+        said["runtimeReads"] = {
+            path_text(root): count for root, count in outcome.runtime_reads.items()
+        }
+    return said
+
+
+def _violation(denied: PermissionDenied) -> dict[str, Json]:
+    said = denied.to_json()
+    return {**said, "resource": path_text(denied.resource), "allow": _text(denied.allow)}
+
+
+def _usage(outcome: Outcome | None) -> dict[str, Json]:
+    if outcome is None:
+        return {"cpuTime": None, "memoryPeak": None}
+    used = outcome.usage
+    return {
+        "cpuTime": Duration(round(used.cpu_seconds * 1000)).in_seconds(),
+        "memoryPeak": _memory(used.peak_bytes),
+        "memoryPeakBytes": used.peak_bytes,
+        "processes": used.processes,
+        "outputBytes": outcome.output_bytes,
+        "truth": used.truth.value,
+    }
+
+
+def _memory(count: int) -> str:
+    """Rounded up to whole megabytes, or kilobytes where it is less."""
+    if count >= _MIB:
+        return f"{-(-count // _MIB)}MB"
+    return f"{-(-count // _KIB)}KB"
+
+
+def _program(run: ProgramRun, facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
+    known = facts.digests.get(run.path) or facts.digests.get(os.path.realpath(run.path))
+    return {
+        "path": shown_path(run.path, facts.bound.confinement.workspace),
+        "hash": known or hashes.digest_of(os.path.realpath(run.path)),
+        "arguments": [word_text(word) for word in run.words],
+        "times": run.times,
+    }
+
+
+def shown_path(path: str, workspace: Path) -> str:
+    """Relative to the workspace where it lies in it, else absolute."""
+    inside = str(workspace).rstrip("/") + "/"
+    return path_text(path.removeprefix(inside))
+
+
+def path_text(path: str) -> str:
+    r"""A path as text that is valid Unicode and reads back: `\xNN` for odd bytes, `\\` for `\`."""
+    return os.fsencode(path).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
+def word_text(word: str) -> str:
+    r"""A word as it is, or with `\xNN` for bytes that are no Unicode."""
+    return word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _text(word: str | None) -> str | None:
+    return None if word is None else word_text(word)
