@@ -21,6 +21,7 @@ from consentry.enforce.engine import (
     Lacking,
     NotEnforceable,
     Outcome,
+    Probe,
     Usage,
 )
 from consentry.enforce.facts import HostView
@@ -28,8 +29,10 @@ from consentry.enforce.holding import HeldLimits, LimitOutcome
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
 from consentry.enforce.native.findings import ENGINE, findings_of, merged
+from consentry.enforce.native.notbuilt import NotBuilt
 from consentry.enforce.native.parent import Ended, NativeParent, Running
 from consentry.enforce.native.planner import Host, Plan, compile_plan
+from consentry.enforce.native.probe import Trial, try_out
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe, Terminal
@@ -108,6 +111,22 @@ class NativeEngine:
             protected=protected,
         )
         self._parent: NativeParent | None = None
+        self._trial: Trial | None = None
+
+    def probe(self) -> Probe:
+        """What it enforces on this host, shown by doing it."""
+        return self.try_out().probe
+
+    def try_out(self) -> Trial:
+        """The probe and the score-card it was made from; carried out once."""
+        if self._trial is None:
+            self._trial = try_out(self.name, self._tried, os.environ)
+        return self._trial
+
+    def _tried(self, wanted: Confinement) -> Outcome:
+        """A run of our own attacks, which need no permit; nothing else comes this way."""
+        plan = self.compile(wanted)
+        return self._held_run(plan, (), Io(keeps=True), f"probe-{os.urandom(8).hex()}")
 
     def compile(self, wanted: Confinement) -> NativePlan:
         """Binds it to this host; raises `NotEnforceable` with what is not built or not there."""
@@ -138,9 +157,14 @@ class NativeEngine:
     ) -> Outcome:
         """Runs it to its end: the permit spent just before, and the very bytes that it names."""
         require_permitted(permit, plan.wanted, sealed)
+        return self._held_run(plan, sealed, io, permit.permit_id)
+
+    def _held_run(
+        self, plan: NativePlan, sealed: Sequence[SealedFile], io: Io, run_id: str
+    ) -> Outcome:
         if self._parent is None:
             self._parent = NativeParent()
-        held = HeldLimits(plan.limits, permit.permit_id)
+        held = HeldLimits(plan.limits, run_id)
         try:
             return self._run(self._parent, plan, sealed, io, held)
         finally:
@@ -330,5 +354,4 @@ def _require_built(ended: Ended) -> None:
         raise Refused(Code.FILESYSTEM_RACE, message)
     if what == "program":
         raise Refused(Code.PROGRAM_UNSTARTABLE, f"`{detail}`: {os.strerror(number).lower()}")
-    said = os.strerror(number).lower() if number else "failed"
-    raise Refused(Code.ENGINE_FAILED, f"{detail}: {said}")
+    raise NotBuilt(detail, number)

@@ -57,7 +57,13 @@ class Launcher:
         self._poll.register(control, select.POLLIN)
         self._does: dict[int, Any] = {}
         # Root reaches files through mounts that show them as another user's; made once.
-        self._shown_as = _other_users() if os.getuid() == 0 else None
+        self._shown_as: int | None = None
+        self._refusal: OSError | None = None
+        try:
+            self._shown_as = _other_users() if os.getuid() == 0 else None
+        except OSError as problem:
+            # A root that may not do this can make no box; whoever asks for one is told why.
+            self._refusal = problem
 
     def live(self) -> None:
         """Until the owner is gone."""
@@ -97,9 +103,11 @@ class Launcher:
             plan["idmap"] = len(files)
             files.append(os.dup(self._shown_as))
         try:
+            if self._refusal is not None:
+                raise self._refusal
             run = _Run(news, plan, files)
         except OSError as problem:
-            _send(news, ("failed", problem.errno or 0, str(problem.filename)))
+            _send(news, ("failed", problem.errno or 0, str(problem.filename or "uid_map")))
         else:
             _send(news, ("started", run.pid, ""), run.pidfd)
             self._watch(run, run.report, lambda events: self._hear(run, events))

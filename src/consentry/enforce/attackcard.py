@@ -1,0 +1,573 @@
+"""The score-card's attacks: a program that tries what a box must not allow, and tells how it went.
+
+    python3 -I -S attackcard.py '{"hidden": "/path", ...}'
+
+Started in a box by an engine's probe and by `consentry doctor --attack`, and bare by tests, which
+shows that each attack works where nothing holds it. It needs one file and the standard library.
+Each attack is made in a child of its own, one at a time. None of them does harm where it succeeds:
+what is opened for writing is not written, what is mounted has a type that no kernel knows, and
+every program it makes ends at once.
+
+It prints one JSON document: for each attack whether the goal was `reached` (null: not to be tried
+on this machine) and in `said` what it got, or the kernel's word for why not.
+"""
+
+import ctypes
+import errno
+import json
+import mmap
+import os
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
+
+_MACHINE = os.uname().machine
+_IS_X86 = _MACHINE == "x86_64"
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.syscall.restype = ctypes.c_long
+_PATIENCE = 5.0
+_EXIT_OF_OURS = 42
+
+# x86_64 first, then the generic table; one number where both have the same.
+_NUMBERS = {
+    "ioctl": (16, 29),
+    "clone": (56, 220),
+    "ptrace": (101, 117),
+    "mount": (165, 40),
+    "add_key": (248, 217),
+    "keyctl": (250, 219),
+    "unshare": (272, 97),
+    "perf_event_open": (298, 241),
+    "memfd_create": (319, 279),
+    "bpf": (321, 280),
+    "execveat": (322, 281),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "open_tree": (428, 428),
+    "fsopen": (430, 430),
+    "clone3": (435, 435),
+}
+_NEW_USER, _NEW_MOUNTS = 0x10000000, 0x20000
+_SIGCHLD = 17
+_AT_EMPTY_PATH, _AT_FDCWD, _OPEN_TREE_CLONE = 0x1000, -100, 1
+_TIOCSTI, _TIOCSCTTY = 0x5412, 0x540E
+_HIGH_BIT = 1 << 32
+_PROCESS_KEYRING = -2
+_PTRACE_SEIZE = 0x4206
+_X32_GETPID = 0x40000000 | 39
+_ORDINARY_FAMILIES = (0, socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
+_LAST_FAMILY = 46
+_PART = 1 << 16
+_MIB = 1 << 20
+
+Bait = dict[str, Any]
+
+
+class NotHere(Exception):
+    """This machine has nothing to try it on."""
+
+
+def _call(name: str, *arguments: object) -> int:
+    number = _NUMBERS[name][0 if _IS_X86 else 1]
+    result = int(_LIBC.syscall(number, *arguments))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), name)
+    return result
+
+
+def _any_of(*tries: Callable[[], str]) -> str:
+    """The first that succeeds; the first refusal when none does."""
+    refusals: list[OSError] = []
+    for each in tries:
+        try:
+            return each()
+        except OSError as problem:
+            refusals.append(problem)
+    raise refusals[0]
+
+
+def _opened(path: str, flags: int = os.O_RDONLY) -> str:
+    os.close(os.open(path, flags | os.O_CLOEXEC))
+    return f"opened {path}"
+
+
+def _read_shadow(_: Bait) -> str:
+    return _opened("/etc/shadow")
+
+
+def _read_hidden(bait: Bait) -> str:
+    hidden: str = bait["hidden"]
+    return _any_of(
+        lambda: _opened(hidden),
+        lambda: _opened(f"/proc/self/root{hidden}"),
+        lambda: _opened(f"/proc/1/root{hidden}"),
+    )
+
+
+def _read_denied(bait: Bait) -> str:
+    return _opened(bait["denied"])
+
+
+def _write_outside(bait: Bait) -> str:
+    return _opened(bait["hidden"], os.O_WRONLY)
+
+
+def _write_granted(bait: Bait) -> str:
+    return _opened(bait["granted"], os.O_WRONLY)
+
+
+def _write_sysctl(_: Bait) -> str:
+    return _any_of(
+        lambda: _opened("/proc/sys/kernel/core_pattern", os.O_WRONLY),
+        lambda: _opened("/proc/sysrq-trigger", os.O_WRONLY),
+    )
+
+
+def _host_socket(bait: Bait) -> str:
+    with socket.socket(socket.AF_UNIX) as mine:
+        mine.connect(bait["socket"])
+    return "connected"
+
+
+def _abstract_socket(bait: Bait) -> str:
+    with socket.socket(socket.AF_UNIX) as mine:
+        mine.connect("\0" + bait["abstract"])
+    return "connected"
+
+
+def _host_network(bait: Bait) -> str:
+    with socket.socket(socket.AF_INET) as mine:
+        mine.settimeout(_PATIENCE / 2)
+        mine.connect(("127.0.0.1", bait["port"]))
+    return f"connected to 127.0.0.1:{bait['port']} of the host"
+
+
+def _family(number: int) -> str:
+    def opened(kind: int) -> str:
+        socket.socket(number, kind).close()
+        return f"opened a socket of family {number}"
+
+    kinds = (socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_STREAM, socket.SOCK_SEQPACKET)
+    return _any_of(*(partial(opened, kind) for kind in kinds))
+
+
+def _vsock(_: Bait) -> str:
+    return _family(socket.AF_VSOCK)
+
+
+def _netlink(_: Bait) -> str:
+    return _family(socket.AF_NETLINK)
+
+
+def _other_families(_: Bait) -> str:
+    named = (*_ORDINARY_FAMILIES, socket.AF_VSOCK, socket.AF_NETLINK)
+    others = [number for number in range(_LAST_FAMILY) if number not in named]
+    return _any_of(*(partial(_family, number) for number in others))
+
+
+def _io_uring(_: Bait) -> str:
+    os.close(_call("io_uring_setup", 4, ctypes.create_string_buffer(256)))
+    return "made a ring"
+
+
+def _keys(_: Bait) -> str:
+    def keyring() -> str:
+        return f"keyring {_call('keyctl', 0, _PROCESS_KEYRING, 1, 0, 0)}"
+
+    def key() -> str:
+        return f"key {_call('add_key', b'user', b'probe', b'x', 1, _PROCESS_KEYRING)}"
+
+    return _any_of(keyring, key)
+
+
+def _bpf(_: Bait) -> str:
+    array = b"".join(each.to_bytes(4, "little") for each in (2, 4, 4, 1)).ljust(72, b"\0")
+    os.close(_call("bpf", 0, array, len(array)))
+    return "made a map"
+
+
+def _perf(_: Bait) -> str:
+    software, disabled_and_user_only = 1, 0b1100001
+    attributes = software.to_bytes(4, "little") + (64).to_bytes(4, "little")
+    attributes = attributes.ljust(40, b"\0") + disabled_and_user_only.to_bytes(8, "little")
+    os.close(_call("perf_event_open", attributes.ljust(64, b"\0"), 0, -1, -1, 0))
+    return "opened a counter"
+
+
+def _userfault(_: Bait) -> str:
+    user_mode_only = 1
+    os.close(_call("userfaultfd", os.O_CLOEXEC | user_mode_only))
+    return "opened a handler of page faults"
+
+
+def _nested_namespace(_: Bait) -> str:
+    def by_clone() -> str:
+        pid = _call("clone", ctypes.c_ulong(_NEW_USER | _SIGCHLD), 0, 0, 0, 0)
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+        return "cloned into a user namespace"
+
+    def by_unshare() -> str:
+        _call("unshare", _NEW_USER)
+        return "entered a user namespace"
+
+    return _any_of(by_clone, by_unshare)
+
+
+def _clone3(_: Bait) -> str:
+    wanted = _NEW_USER.to_bytes(8, "little").ljust(32, b"\0") + _SIGCHLD.to_bytes(8, "little")
+    pid = _call("clone3", ctypes.create_string_buffer(wanted.ljust(64, b"\0"), 64), 64)
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return "cloned into a user namespace"
+
+
+def _mount(_: Bait) -> str:
+    def classic() -> str:
+        try:
+            _call("mount", b"none", b"/", b"no-such-file-system", 0, None)
+        except OSError as problem:
+            if problem.errno != errno.ENODEV:
+                raise
+        return "mount was carried out as far as the type"
+
+    def new() -> str:
+        os.close(_call("fsopen", b"tmpfs", 1))
+        return "fsopen"
+
+    def tree() -> str:
+        os.close(_call("open_tree", _AT_FDCWD, b"/", _OPEN_TREE_CLONE | os.O_CLOEXEC))
+        return "open_tree"
+
+    def below_a_user_namespace() -> str:
+        _call("unshare", _NEW_USER | _NEW_MOUNTS)
+        return _any_of(classic, new, tree)
+
+    return _any_of(classic, new, tree, below_a_user_namespace)
+
+
+def _trace(_: Bait) -> str:
+    other = os.fork()
+    if other == 0:
+        signal.pause()
+        os._exit(0)
+    try:
+        _call("ptrace", _PTRACE_SEIZE, other, 0, 0)
+    finally:
+        os.kill(other, signal.SIGKILL)
+        os.waitpid(other, 0)
+    return "traced another process"
+
+
+def _type_for_the_user(_: Bait) -> str:
+    master, terminal = os.openpty()
+    os.setsid()
+    _call("ioctl", terminal, ctypes.c_ulong(_TIOCSCTTY), 0)
+    letter = ctypes.create_string_buffer(b"x")
+
+    def typed(request: int) -> str:
+        _call("ioctl", terminal, ctypes.c_ulong(request), letter)
+        os.close(master)
+        return "typed a letter into the terminal"
+
+    return _any_of(lambda: typed(_TIOCSTI), lambda: typed(_TIOCSTI | _HIGH_BIT))
+
+
+def _x32(_: Bait) -> str:
+    if not _IS_X86:
+        raise NotHere(f"{_MACHINE} has no such calls")
+    if int(_LIBC.syscall(_X32_GETPID)) < 0:
+        raise OSError(ctypes.get_errno(), "getpid")
+    return "called by the numbers of x32"
+
+
+def _int80(_: Bait) -> str:
+    if not _IS_X86:
+        raise NotHere(f"{_MACHINE} has no such calls")
+    page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    page.write(b"\xb8\x14\0\0\0\xcd\x80\xc3")  # mov eax, 20 (getpid); int 0x80; ret
+    place = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    answer = ctypes.CFUNCTYPE(ctypes.c_int)(place)()
+    if answer != os.getpid():
+        raise OSError(-answer if answer < 0 else errno.ENOSYS, "int 0x80")
+    return "called by the numbers of i386"
+
+
+def _little_program() -> bytes:
+    """The smallest program there is: it ends with a status that tells it from others."""
+    if _IS_X86:
+        machine = 62
+        code = bytes([0xBF, _EXIT_OF_OURS, 0, 0, 0, 0xB8, 60, 0, 0, 0, 0x0F, 0x05])
+    elif _MACHINE == "aarch64":
+        machine = 183
+        words = (0xD2800000 | _EXIT_OF_OURS << 5, 0xD2800BA8, 0xD4000001)
+        code = b"".join(word.to_bytes(4, "little") for word in words)
+    else:
+        raise NotHere(f"no program is written for {_MACHINE}")
+    base, head = 0x400000, 64 + 56
+    elf = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    for value, size in (
+        (2, 2), (machine, 2), (1, 4), (base + head, 8), (64, 8), (0, 8), (0, 4), (64, 2), (56, 2),
+        (1, 2), (0, 2), (0, 2), (0, 2),
+        (1, 4), (5, 4), (0, 8), (base, 8), (base, 8), (head + len(code), 8), (head + len(code), 8),
+        (0x1000, 8),
+    ):  # fmt: skip
+        elf += value.to_bytes(size, "little")
+    return elf + code
+
+
+def _memory_program(_: Bait) -> str:
+    file = _call("memfd_create", b"program", 0)
+    os.write(file, _little_program())
+    nothing = (ctypes.c_char_p * 1)(None)
+    _call("execveat", file, b"", nothing, nothing, _AT_EMPTY_PATH)
+    return ""
+
+
+def _written_program(bait: Bait) -> str:
+    def started_from(folder: str) -> str:
+        path = os.path.join(folder, "program")  # noqa: PTH118 - slow to load in a box
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o755)
+        os.write(file, _little_program())
+        os.close(file)
+        _started(path, path)
+
+    folders: list[str] = bait["writable"]
+    return _any_of(*(partial(started_from, folder) for folder in folders))
+
+
+def _other_program(_: Bait) -> str:
+    return _any_of(*(partial(_started, path, path) for path in ("/usr/bin/true", "/bin/true")))
+
+
+def _by_loader(_: Bait) -> str:
+    loaders = ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1")
+    loader = next((each for each in loaders if os.path.exists(each)), None)  # noqa: PTH110
+    if loader is None:
+        raise NotHere("the loader has another name here")
+    # It complains by itself when it may not; that is no part of our answer.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    return _started(loader, loader, "/usr/bin/true")
+
+
+def _started(path: str, *words: str) -> NoReturn:
+    os.execv(path, list(words))  # noqa: S606 - the attack
+
+
+def _secret(bait: Bait) -> str:
+    names: list[str] = bait["names"]
+    if not names:
+        raise NotHere("the caller's environment has nothing that the box is not given")
+    marks = [os.fsencode(name) + b"=" for name in names]
+    for process in ("self", *filter(str.isdigit, os.listdir("/proc"))):  # noqa: PTH208
+        try:
+            with open(f"/proc/{process}/environ", "rb") as file:  # noqa: PTH123
+                entries = file.read().split(b"\0")
+        except OSError:
+            continue
+        seen = [mark for mark in marks if any(entry.startswith(mark) for entry in entries)]
+        if seen:
+            return f"saw {len(seen)} variables of the caller"
+    raise OSError(errno.ENOENT, "environment")
+
+
+def _host_processes(bait: Bait) -> str:
+    """The caller is known by when it was started, which no pid namespace hides or changes."""
+    for process in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208
+        try:
+            with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123
+                fields = file.read().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        if int(fields[19]) == bait["started"]:
+            return f"saw the process that started all this, as {process}"
+    raise OSError(errno.ESRCH, "process")
+
+
+def _status_field(name: str) -> str:
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+        for line in file:
+            field, _, value = line.partition(":")
+            if field == name:
+                return value.strip()
+    return ""
+
+
+def _capabilities(_: Bait) -> str:
+    for name in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"):
+        if int(_status_field(name) or "0", 16):
+            return f"{name} {_status_field(name)}"
+    raise OSError(errno.EPERM, "capabilities")
+
+
+def _set_user_id(_: Bait) -> str:
+    if _status_field("NoNewPrivs") == "1":
+        raise OSError(errno.EPERM, "no_new_privs")
+    return "a set-user-id program would be honoured"
+
+
+def _descriptors(bait: Bait) -> str:
+    if not bait["inherited"]:
+        raise OSError(errno.EBADF, "descriptors")
+    return f"has descriptors {bait['inherited']}"
+
+
+def _big_file(bait: Bait) -> str:
+    return _filled(bait, files=1)
+
+
+def _much_written(bait: Bait) -> str:
+    return _filled(bait, files=8)
+
+
+def _filled(bait: Bait, files: int) -> str:
+    """In all twice as much as is allowed, in files of at most what one may be if there are more."""
+    count = 2 * bait["file_bytes"] if files == 1 else bait["file_bytes"]
+    for number in range(files):
+        path = os.path.join(bait["writable"][0], f"fill{number}")  # noqa: PTH118 - as above
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        try:
+            for _ in range(count // _PART):
+                if os.write(file, b"x" * _PART) < _PART:
+                    raise OSError(errno.ENOSPC, path)
+        finally:
+            if files == 1:
+                os.unlink(path)  # noqa: PTH108 - as above
+            os.close(file)
+    return f"wrote {files * count // _MIB} MiB"
+
+
+class Attack(NamedTuple):
+    """One row: its name, the control that must hold it, what is tried, and how."""
+
+    name: str
+    control: str
+    what: str
+    carry_out: Callable[[Bait], str]
+
+
+ATTACKS = (
+    Attack("hidden-file", "reads", "read a file that was not granted", _read_hidden),
+    Attack("shadow", "reads", "read /etc/shadow", _read_shadow),
+    Attack("descriptors", "reads", "use a descriptor of the caller's", _descriptors),
+    Attack("outside-file", "writes", "write a file that was not granted", _write_outside),
+    Attack("granted-file", "writes", "write a file that may only be read", _write_granted),
+    Attack("proc-sys", "writes", "write /proc/sys or /proc/sysrq-trigger", _write_sysctl),
+    Attack("denied-inside", "deny-inside", "read what is denied in a granted folder", _read_denied),
+    Attack("host-network", "no-network", "connect to a port of the host", _host_network),
+    Attack("host-socket", "no-network", "connect to a named socket of the host", _host_socket),
+    Attack("abstract-socket", "no-network", "connect to an abstract socket", _abstract_socket),
+    Attack("secret", "environment", "see the caller's environment", _secret),
+    Attack("host-processes", "processes-apart", "see the processes of the host", _host_processes),
+    Attack("other-program", "programs", "start a program that is not allowed", _other_program),
+    Attack("loader", "programs", "start such a program by the loader", _by_loader),
+    Attack("written-program", "programs", "start a program it wrote itself", _written_program),
+    Attack("memfd", "programs", "start a program from memory", _memory_program),
+    Attack("af-vsock", "system-calls", "open a socket to the hypervisor", _vsock),
+    Attack("af-netlink", "system-calls", "open a netlink socket", _netlink),
+    Attack("other-families", "system-calls", "open any other kind of socket", _other_families),
+    Attack("io-uring", "system-calls", "make a ring of io_uring", _io_uring),
+    Attack("keys", "system-calls", "use the kernel's keyrings", _keys),
+    Attack("bpf", "system-calls", "use bpf", _bpf),
+    Attack("perf", "system-calls", "use perf_event_open", _perf),
+    Attack("userfaultfd", "system-calls", "handle page faults", _userfault),
+    Attack("ptrace", "system-calls", "trace another process", _trace),
+    Attack("mount", "system-calls", "mount, by the old calls or the new", _mount),
+    Attack("tiocsti", "system-calls", "type into the terminal", _type_for_the_user),
+    Attack("x32", "system-calls", "call by the numbers of x32", _x32),
+    Attack("int80", "system-calls", "call by the numbers of i386", _int80),
+    Attack("user-namespace", "no-new-powers", "enter a user namespace", _nested_namespace),
+    Attack("clone3", "no-new-powers", "enter one by clone3", _clone3),
+    Attack("capabilities", "no-new-powers", "have or get a capability", _capabilities),
+    Attack("set-user-id", "no-new-powers", "gain by a set-user-id program", _set_user_id),
+    Attack("big-file", "file-size", "write a file over the limit", _big_file),
+    Attack("much-written", "written", "write more in all than the limit", _much_written),
+)
+
+
+def _read_granted(bait: Bait) -> str:
+    return _opened(bait["granted"])
+
+
+def _write_writable(bait: Bait) -> str:
+    for folder in bait["writable"]:
+        path = os.path.join(folder, "written")  # noqa: PTH118 - as above
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        os.write(file, b"x")
+        os.close(file)
+    return "wrote where that is granted"
+
+
+def _start_allowed(_: Bait) -> str:
+    return _started(sys.executable, sys.executable, "-I", "-S", "-c", "")
+
+
+WORKS = (
+    Attack("read-granted", "reads", "read a granted file", _read_granted),
+    Attack("write-granted", "writes", "write a granted folder", _write_writable),
+    Attack("start-allowed", "programs", "start the allowed program", _start_allowed),
+)
+"""What must be reached: a box in which nothing works would hold everything."""
+
+
+def _try(attack: Attack, bait: Bait) -> dict[str, object]:
+    """In a child, because some attacks end whoever makes them, and others change it for good."""
+    ours, its = os.pipe2(os.O_CLOEXEC)
+    pid = os.fork()
+    if pid == 0:
+        os.close(ours)
+        try:
+            answer = {"reached": True, "said": attack.carry_out(bait)}
+        except NotHere as reason:
+            answer = {"reached": None, "said": str(reason)}
+        except OSError as problem:
+            word = errno.errorcode.get(problem.errno or 0, str(problem.errno))
+            answer = {"reached": False, "said": word}
+        os.write(its, json.dumps(answer).encode())
+        os._exit(0)
+    os.close(its)
+    is_late = not select.select([ours], [], [], _PATIENCE)[0]
+    if is_late:
+        os.kill(pid, signal.SIGKILL)
+    said = b"".join(iter(lambda: os.read(ours, _PART), b""))
+    os.close(ours)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if is_late:
+        return {"reached": False, "said": "no answer"}
+    if said:
+        return dict(json.loads(said))
+    if status < 0:
+        return {"reached": False, "said": signal.Signals(-status).name}
+    # Without an answer the child has become another program, and that one ended well or not.
+    if status in (0, _EXIT_OF_OURS):
+        return {"reached": True, "said": "the program ran"}
+    return {"reached": False, "said": f"status {status}"}
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def main() -> None:
+    """Tries everything by what the first argument says, and prints the answers."""
+    inherited = [number for number in range(3, 256) if _is_open(number)]
+    bait: Bait = {**json.loads(sys.argv[1]), "inherited": inherited}
+    answers = {
+        "works": {each.name: _try(each, bait) for each in WORKS},
+        "attacks": {each.name: _try(each, bait) for each in ATTACKS},
+    }
+    sys.stdout.write(json.dumps(answers) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""What the native engine really enforces on this host, shown by doing it.
+
+One box is made as every run's box is made, and the attacks of the score-card are carried out in it.
+A control holds when every attack on it was stopped and what must work did; what is reported is
+compared with what was done. A control that was not shown to hold is lacking, with the reason.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from consentry.base.errors import Refused
+from consentry.enforce.confinement import Confinement
+from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome, Probe
+from consentry.enforce.roots import is_own
+from consentry.enforce.scorecard import Ground, ScoreCard, Verdict
+
+Launch: TypeAlias = Callable[[Confinement], Outcome]
+
+_LIMITS: Final = (Control.CPU, Control.MEMORY, Control.PROCESSES, Control.FILE_SIZE)
+_SYSTEM_PYTHON: Final = Path("/usr/bin/python3")
+_MUST_WORK: Final = {
+    "read-granted": "a granted file cannot be read",
+    "write-granted": "a granted folder cannot be written",
+    "start-allowed": "the allowed program cannot be started",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What was shown, and the card it was shown by, if a box could be made."""
+
+    probe: Probe
+    card: ScoreCard | None = None
+
+
+def try_out(engine: str, launch: Launch, environ: Mapping[str, str]) -> Trial:
+    """Carries out the attacks in a box that `launch` makes; never raises for what a host lacks."""
+    try:
+        return _tried(engine, launch, environ)
+    except NotEnforceable as problem:
+        first = problem.lacking[0]
+        return Trial(_nothing(engine, first.why, first.remedy or problem.help_line))
+    except Refused as problem:
+        return Trial(_nothing(engine, str(problem), problem.help_line))
+
+
+def _tried(engine: str, launch: Launch, environ: Mapping[str, str]) -> Trial:
+    said = "there is no interpreter that a box could start"
+    for interpreter, prefixes in _interpreters():
+        with Ground(environ) as ground:
+            wanted = ground.confinement(interpreter, prefixes)
+            outcome, unlimited = _launched(launch, wanted)
+            if outcome.layer is not None:
+                os.close(outcome.layer)
+            try:
+                card = ScoreCard.of(outcome.stdout)
+            except ValueError:
+                said = _last_line(outcome)
+                continue
+            shown = list(_shown(card, ground, outcome))
+        held = tuple(each for each in shown if isinstance(each, Held))
+        lacking = tuple(each for each in shown if isinstance(each, Lacking))
+        return Trial(Probe(engine, held, (*lacking, *unlimited)), card)
+    return Trial(_nothing(engine, f"the probe gave no answer: {said}", ""))
+
+
+def _launched(launch: Launch, wanted: Confinement) -> tuple[Outcome, tuple[Lacking, ...]]:
+    """With every limit, or else with those that the host can hold."""
+    try:
+        return launch(wanted), ()
+    except NotEnforceable as problem:
+        if any(each.control not in _LIMITS for each in problem.lacking):
+            raise
+        limits = replace(
+            wanted.limits, cpu_seconds=None, memory_bytes=None, processes=None, file_bytes=None
+        )
+        return launch(replace(wanted, limits=limits)), problem.lacking
+
+
+def _interpreters() -> Iterator[tuple[Path, tuple[Path, ...]]]:
+    """The system's, which lies among what every box has; else the one that runs this."""
+    if _SYSTEM_PYTHON.exists():
+        yield _SYSTEM_PYTHON, ()
+    own, prefix = Path(os.path.realpath(sys.executable)), Path(os.path.realpath(sys.base_prefix))
+    if not is_own(prefix):
+        yield own, (() if own.is_relative_to("/usr") else (prefix,))
+
+
+def _shown(card: ScoreCard, ground: Ground, outcome: Outcome) -> Iterator[Held | Lacking]:
+    broken = [said for name, said in _MUST_WORK.items() if not card.works[name]]
+    for claim in outcome.held:
+        why = broken[0] if broken else _contradiction(claim.control, card, ground, outcome)
+        if why is None:
+            # How much the probe itself was given says nothing of other runs.
+            yield replace(claim, mechanism=claim.mechanism.partition(": ")[0])
+        else:
+            yield Lacking(claim.control, why, "report this: a box of this version should hold it")
+
+
+def _contradiction(
+    control: Control, card: ScoreCard, ground: Ground, outcome: Outcome
+) -> str | None:
+    """What was seen that speaks against the claim."""
+    for row in card.rows:
+        if row.control == control and row.verdict is Verdict.OPEN:
+            return f"a program could {row.what}: {row.said}"
+    match control:
+        case Control.WRITES | Control.LAYER if not ground.is_untouched:
+            return "what was written in the box is in the workspace"
+        case Control.FILES_READ if str(ground.granted) not in outcome.reads:
+            return "a file was read, and the observer did not report it"
+        case Control.DENIALS if all(
+            each.resource != str(ground.hidden) for each in outcome.violations
+        ):
+            return "reading a file was refused, and the observer did not report it"
+        case _:
+            return None
+
+
+def _nothing(engine: str, why: str, remedy: str | None) -> Probe:
+    return Probe(engine, (), tuple(Lacking(each, why, remedy or "") for each in Control))
+
+
+def _last_line(outcome: Outcome) -> str:
+    lines = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else f"it ended by {outcome.ending}"

@@ -1,0 +1,194 @@
+"""The score-card of an engine: each attack of `attackcard`, and whether it reached its goal inside.
+
+`Ground` is what the attacks are aimed at: a folder with a workspace and a file beside it, sockets
+that listen, and what is to be known of the caller. Every engine gets the same ground and the same
+program, so that their cards can be laid side by side. What an engine promises is always the same:
+`blocked`.
+"""
+
+import json
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, Self
+
+from consentry.base.canonical import Json
+from consentry.enforce import attackcard
+from consentry.enforce.confinement import Confinement, Limits, Program
+from consentry.enforce.programfiles import look_at_program
+from consentry.surface.lattice import Surface
+from consentry.surface.pattern import Pattern
+
+PROGRAM: Final = Path(attackcard.__file__)
+ENVIRONMENT: Final[Mapping[str, str]] = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/home/user",
+    "TMPDIR": "/tmp",  # noqa: S108 - the box's own
+    "LANG": "C.UTF-8",
+}
+LIMITS: Final = Limits(
+    cpu_seconds=30,
+    memory_bytes=512 << 20,
+    processes=64,
+    file_bytes=1 << 20,
+    written_bytes=4 << 20,
+    output_bytes=1 << 20,
+    wall_seconds=60.0,
+)
+_STARTED_AT: Final = 19  # among the fields of /proc/PID/stat behind the name
+
+
+class Verdict(StrEnum):
+    """What became of an attack."""
+
+    BLOCKED = "blocked"
+    OPEN = "open"
+    UNTRIED = "untried"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One attack: the control that must hold it, what it tries, and how it went."""
+
+    name: str
+    control: str
+    what: str
+    verdict: Verdict
+    said: str
+
+    def to_json(self) -> dict[str, Json]:
+        """As `consentry doctor --attack --json` prints it."""
+        return {
+            "name": self.name,
+            "control": self.control,
+            "what": self.what,
+            "promised": Verdict.BLOCKED.value,
+            "found": self.verdict.value,
+            "said": self.said,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCard:
+    """How every attack went in one engine, and whether what must work did."""
+
+    rows: tuple[Row, ...]
+    works: Mapping[str, bool]
+
+    @property
+    def broken(self) -> tuple[Row, ...]:
+        """The promises that were not kept."""
+        return tuple(row for row in self.rows if row.verdict is Verdict.OPEN)
+
+    @classmethod
+    def of(cls, printed: bytes) -> "ScoreCard":
+        """Reads what the program printed; raises `ValueError` when that is no card."""
+        told = json.loads(printed)
+        return cls(
+            rows=tuple(_row(attack, told["attacks"][attack.name]) for attack in attackcard.ATTACKS),
+            works={each.name: told["works"][each.name]["reached"] for each in attackcard.WORKS},
+        )
+
+
+def _row(attack: attackcard.Attack, answer: Mapping[str, object]) -> Row:
+    verdicts = {True: Verdict.OPEN, False: Verdict.BLOCKED, None: Verdict.UNTRIED}
+    reached = answer["reached"]
+    verdict = verdicts[None if reached is None else bool(reached)]
+    return Row(attack.name, attack.control, attack.what, verdict, str(answer["said"]))
+
+
+class Ground:
+    """What the attacks are aimed at; removed at the end."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        # The system's own place for temporary folders, whatever the environment says.
+        self._folder = Path(tempfile.mkdtemp(prefix="consentry-ground-", dir="/tmp"))
+        self.workspace = self._folder / "workspace"
+        self.granted = self.workspace / "granted"
+        self.denied = self.workspace / "denied" / "file"
+        self.writable = self.workspace / "writable"
+        self.hidden = self._folder / "outside" / "file"
+        self._names = sorted(set(environ) - set(ENVIRONMENT))
+        self._sockets: list[socket.socket] = []
+
+    def __enter__(self) -> Self:
+        for file in (self.granted, self.denied, self.hidden):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(b"as it was")
+        self.writable.mkdir()
+        self._named = str(self.hidden.with_name("socket"))
+        self._abstract = f"consentry-{os.urandom(8).hex()}"
+        self._listening(socket.AF_UNIX, self._named)
+        self._listening(socket.AF_UNIX, f"\0{self._abstract}")
+        self._port = self._listening(socket.AF_INET, ("127.0.0.1", 0)).getsockname()[1]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._sockets:
+            each.close()
+        shutil.rmtree(self._folder)
+
+    def _listening(
+        self, family: socket.AddressFamily, address: str | tuple[str, int]
+    ) -> socket.socket:
+        made = socket.socket(family)
+        self._sockets.append(made)
+        made.bind(address)
+        made.listen()
+        return made
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether everything lies there as it was."""
+        files = (self.granted, self.denied, self.hidden)
+        return (
+            all(file.read_bytes() == b"as it was" for file in files)
+            and not any(self.writable.iterdir())
+            and {each.name for each in self.workspace.iterdir()}
+            == {"denied", "granted", "writable"}
+        )
+
+    def words(self, interpreter: Path) -> tuple[str, ...]:
+        """The command that makes the attacks."""
+        stat = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
+        bait = {
+            "hidden": str(self.hidden),
+            "granted": str(self.granted),
+            "denied": str(self.denied),
+            "writable": [str(self.writable)],
+            "socket": self._named,
+            "abstract": self._abstract,
+            "port": self._port,
+            "names": self._names,
+            "started": int(stat[_STARTED_AT]),
+            "file_bytes": LIMITS.file_bytes,
+        }
+        source = PROGRAM.read_text(encoding="utf-8")
+        return (str(interpreter), "-I", "-S", "-c", source, json.dumps(bait))
+
+    def confinement(self, interpreter: Path, prefixes: Sequence[Path] = ()) -> Confinement:
+        """What the program is confined to: a workspace of which one folder may be written."""
+        started = look_at_program(interpreter)
+        return Confinement(
+            surface=Surface.of(
+                read=["./"],
+                write=["./writable/", "/tmp/"],  # noqa: S108 - the box's own
+                run=[str(started.program)],
+            ),
+            workspace=self.workspace,
+            program=Program(
+                started.program,
+                self.words(started.program),
+                self.workspace,
+                startable=started.files,
+                prefixes=tuple(prefixes),
+            ),
+            environment=ENVIRONMENT,
+            denied=(Pattern.parse("./denied/"),),
+            limits=LIMITS,
+        )
