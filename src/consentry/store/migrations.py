@@ -55,12 +55,24 @@ def version_of(view: Transaction) -> int:
     return int(found[0]) if found and found[0] is not None else 0
 
 
+_EVENTS_LOST = {
+    EVENTS.version: (
+        "ledger_event",
+        "events were recorded, which a database of version 0 cannot hold",
+    ),
+    # A history that was archived cannot be followed without the list of what was.
+    ARCHIVES.version: (
+        "archived_event",
+        "events were archived, which a database of version 1 cannot follow",
+    ),
+}
+
+
 def _require_nothing_lost(transaction: Transaction, version: int) -> None:
-    """A history that was archived cannot be followed without the list of what was."""
-    if version != ARCHIVES.version:
+    table, message = _EVENTS_LOST.get(version, (None, ""))
+    if table is None:
         return
-    if next(iter(transaction.rows("SELECT count(*) FROM archived_event")))[0]:
-        message = "events were archived, which a database of version 1 cannot follow"
+    if any(True for _ in transaction.rows(f"SELECT 1 FROM {table} LIMIT 1")):  # noqa: S608 - ours
         raise LedgerProblem(Code.LEDGER_NEWER, message)
 
 
