@@ -9,6 +9,7 @@ import click
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import Folder, PlainCommand, output_of
+from consentry.cli.hanging import LONGEST, hanging, problem_rows
 from consentry.cli.layout import columns_of, laid_out
 from consentry.cli.output import Output, page_width
 from consentry.cli.table import Page
@@ -41,8 +42,6 @@ PAGE = Page(
 )
 
 _LABEL = 11
-# Columns of one message; the JSON document has it whole.
-_LONGEST = 480
 _WORDS = {Found.YES: "found", Found.NO: "not found", Found.UNKNOWN: "unknown"}
 _VERBS = {Found.YES: "offers", Found.NO: "lacks", Found.UNKNOWN: "unsure"}
 _STYLES = {Found.YES: "green", Found.NO: "bold", Found.UNKNOWN: "yellow"}
@@ -58,7 +57,7 @@ def _status(ctx: click.Context, *, workspace: str | None, config: str | None) ->
         output.document("status", status_document(report))
     elif output.quiet:
         if report.concerns:
-            output.text("\n".join(_problems(output, report)))
+            output.text("\n".join(problem_rows(output, report.concerns)))
     else:
         output.text("\n".join(_page(output, report)))
     return ExitStatus.FOUND if report.concerns else ExitStatus.DONE
@@ -94,12 +93,12 @@ def _page(output: Output, report: StatusReport) -> list[str]:
         lines.append("")
         lines += [line for note in report.notes for line in _note(note)]
     if report.concerns:
-        lines += ["", *_problems(output, report)]
+        lines += ["", *problem_rows(output, report.concerns)]
     return lines
 
 
 def _note(note: str) -> list[str]:
-    return _hanging("note: ", safe_line(note, limit=_LONGEST))
+    return hanging("note: ", safe_line(note, limit=LONGEST))
 
 
 def _title(output: Output, report: StatusReport) -> str:
@@ -176,7 +175,7 @@ def _engines(output: Output, report: StatusReport) -> list[str]:
     for engine in report.engines:
         word = f"{_WORDS[engine.found]:<10}"
         start = f"  {engine.name:<11} {output.paint(word, _STYLES[engine.found])} "
-        lines += _hanging(start, _about_engine(engine), width_of_start=25)
+        lines += hanging(start, _about_engine(engine), width_of_start=25)
         if output.verbose:
             lines += [line for need in engine.needs for line in _fact(output, need, margin=14)]
     return lines
@@ -185,7 +184,7 @@ def _engines(output: Output, report: StatusReport) -> list[str]:
 def _about_engine(engine: Engine) -> str:
     lacking = engine.lacking if engine.found is Found.YES else None
     tail = "" if lacking is None else f", but {lacking.value}"
-    return safe_line(f"{engine.why}{tail}", limit=_LONGEST)
+    return safe_line(f"{engine.why}{tail}", limit=LONGEST)
 
 
 def _host(output: Output, report: StatusReport) -> list[str]:
@@ -200,7 +199,7 @@ def _host(output: Output, report: StatusReport) -> list[str]:
         named = [_in_short(fact) for fact in by_name.values() if fact.found is found]
         if named:
             start = f"  {output.paint(f'{verb:<{_LABEL - 2}}', _STYLES[found])}"
-            lines += _hanging(start, ", ".join(named), width_of_start=_LABEL)
+            lines += hanging(start, ", ".join(named), width_of_start=_LABEL)
     return lines
 
 
@@ -211,28 +210,4 @@ def _in_short(fact: Fact) -> str:
 def _fact(output: Output, fact: Fact, *, margin: int) -> list[str]:
     start = f"{' ' * margin}{fact.name:<18}{output.paint(f'{fact.found:<8}', _STYLES[fact.found])}"
     said = f"{fact.value}: {fact.why}" if fact.value else fact.why
-    return _hanging(start, safe_line(said), width_of_start=margin + 26)
-
-
-def _problems(output: Output, report: StatusReport) -> list[str]:
-    lines = [output.paint("problems", "bold")]
-    for concern in report.concerns:
-        start = f"  {output.paint(f'[{concern.code}]', 'red')} "
-        width = len(str(concern.code)) + 5
-        said = safe_line(concern.message, limit=_LONGEST)
-        lines += _hanging(start, said, width_of_start=width, indent=4)
-        lines += _hanging("    help: ", safe_line(concern.help_line))
-    return lines
-
-
-def _hanging(
-    start: str, text: str, *, width_of_start: int | None = None, indent: int | None = None
-) -> list[str]:
-    """`text` behind `start`, in rows; those after the first are marked as continued.
-
-    `width_of_start` is how wide `start` shows when it carries colour.
-    """
-    width = len(start) if width_of_start is None else width_of_start
-    margin = width if indent is None else indent
-    first, *others = laid_out(text, width=page_width() - 1, start=width, margin=margin)
-    return [start + first, *others]
+    return hanging(start, safe_line(said), width_of_start=margin + 26)

@@ -8,8 +8,9 @@ Each attack is made in a child of its own, one at a time. None of them does harm
 what is opened for writing is not written, what is mounted has a type that no kernel knows, and
 every program it makes ends at once.
 
-It prints one JSON document: for each attack whether the goal was `reached` (null: not to be tried
-on this machine) and in `said` what it got, or the kernel's word for why not.
+It prints one JSON document on a line for each attack: whether the goal was `reached` (null: not to
+be tried on this machine) and in `said` what it got, or the kernel's word for why not. Those that may
+end the whole box come last.
 """
 
 import ctypes
@@ -17,10 +18,12 @@ import errno
 import json
 import mmap
 import os
+import resource
 import select
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
@@ -31,6 +34,8 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.syscall.restype = ctypes.c_long
 _PATIENCE = 5.0
 _EXIT_OF_OURS = 42
+# A watcher looks more often than that.
+_SEEN_AFTER = 0.3
 
 # x86_64 first, then the generic table; one number where both have the same.
 _NUMBERS = {
@@ -443,6 +448,42 @@ def _filled(bait: Bait, files: int) -> str:
     return f"wrote {files * count // _MIB} MiB"
 
 
+def _many_descriptors(bait: Bait) -> str:
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    for _ in range(bait["descriptors"]):
+        os.dup(0)
+    return f"had {bait['descriptors']} descriptors"
+
+
+def _many_processes(bait: Bait) -> str:
+    """A set number, each of which waits and ends with this one: no bomb, whatever holds it."""
+    ours, its = os.pipe()
+    made = []
+    try:
+        for _ in range(bait["processes"]):
+            pid = os.fork()
+            if pid == 0:
+                os.close(its)
+                os.read(ours, 1)
+                os._exit(0)
+            made.append(pid)
+        time.sleep(_SEEN_AFTER)
+    finally:
+        os.close(its)
+        for pid in made:
+            os.waitpid(pid, 0)
+    return f"had {bait['processes']} processes"
+
+
+def _much_memory(bait: Bait) -> str:
+    with mmap.mmap(-1, bait["memory_bytes"]) as held:
+        for place in range(0, bait["memory_bytes"], mmap.PAGESIZE):
+            held[place] = 1
+        time.sleep(_SEEN_AFTER)
+    return f"had {bait['memory_bytes'] // _MIB} MiB"
+
+
 class Attack(NamedTuple):
     """One row: its name, the control that must hold it, what is tried, and how."""
 
@@ -488,6 +529,9 @@ ATTACKS = (
     Attack("set-user-id", "no-new-powers", "gain by a set-user-id program", _set_user_id),
     Attack("big-file", "file-size", "write a file over the limit", _big_file),
     Attack("much-written", "written", "write more in all than the limit", _much_written),
+    Attack("many-descriptors", "descriptors", "open more than the limit", _many_descriptors),
+    Attack("many-processes", "processes", "make more processes than the limit", _many_processes),
+    Attack("much-memory", "memory", "use more memory than the limit", _much_memory),
 )
 
 
@@ -562,11 +606,9 @@ def main() -> None:
     """Tries everything by what the first argument says, and prints the answers."""
     inherited = [number for number in range(3, 256) if _is_open(number)]
     bait: Bait = {**json.loads(sys.argv[1]), "inherited": inherited}
-    answers = {
-        "works": {each.name: _try(each, bait) for each in WORKS},
-        "attacks": {each.name: _try(each, bait) for each in ATTACKS},
-    }
-    sys.stdout.write(json.dumps(answers) + "\n")
+    for each in (*WORKS, *ATTACKS):
+        sys.stdout.write(json.dumps({"name": each.name, **_try(each, bait)}) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

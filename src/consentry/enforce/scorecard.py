@@ -20,6 +20,7 @@ from typing import Final, Self
 from consentry.base.canonical import Json
 from consentry.enforce import attackcard
 from consentry.enforce.confinement import Confinement, Limits, Program
+from consentry.enforce.limits import MOST_DESCRIPTORS
 from consentry.enforce.programfiles import look_at_program
 from consentry.surface.lattice import Surface
 from consentry.surface.pattern import Pattern
@@ -31,10 +32,12 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "TMPDIR": "/tmp",  # noqa: S108 - the box's own
     "LANG": "C.UTF-8",
 }
+_PROCESSES: Final = 64
+_MEMORY: Final = 64 << 20
 LIMITS: Final = Limits(
     cpu_seconds=30,
-    memory_bytes=512 << 20,
-    processes=64,
+    memory_bytes=_MEMORY,
+    processes=_PROCESSES,
     file_bytes=1 << 20,
     written_bytes=4 << 20,
     output_bytes=1 << 20,
@@ -86,20 +89,30 @@ class ScoreCard:
         return tuple(row for row in self.rows if row.verdict is Verdict.OPEN)
 
     @classmethod
-    def of(cls, printed: bytes) -> "ScoreCard":
-        """Reads what the program printed; raises `ValueError` when that is no card."""
-        told = json.loads(printed)
+    def of(cls, printed: bytes, limit: str | None = None) -> "ScoreCard":
+        """Reads what the program printed; raises `ValueError` when that is no card.
+
+        `limit` is the one that the whole box was ended for, if it was.
+        """
+        told = {answer["name"]: answer for answer in map(json.loads, printed.splitlines())}
+        if any(each.name not in told for each in attackcard.WORKS):
+            raise ValueError("no card")
         return cls(
-            rows=tuple(_row(attack, told["attacks"][attack.name]) for attack in attackcard.ATTACKS),
-            works={each.name: told["works"][each.name]["reached"] for each in attackcard.WORKS},
+            rows=tuple(_row(each, told.get(each.name), limit) for each in attackcard.ATTACKS),
+            works={each.name: told[each.name]["reached"] for each in attackcard.WORKS},
         )
 
 
-def _row(attack: attackcard.Attack, answer: Mapping[str, object]) -> Row:
+def _row(attack: attackcard.Attack, answer: Mapping[str, object] | None, limit: str | None) -> Row:
     verdicts = {True: Verdict.OPEN, False: Verdict.BLOCKED, None: Verdict.UNTRIED}
-    reached = answer["reached"]
-    verdict = verdicts[None if reached is None else bool(reached)]
-    return Row(attack.name, attack.control, attack.what, verdict, str(answer["said"]))
+    if answer is not None:
+        reached = answer["reached"]
+        verdict, said = verdicts[None if reached is None else bool(reached)], str(answer["said"])
+    elif limit is not None and limit.startswith(attack.control):
+        verdict, said = Verdict.BLOCKED, "the box was ended"
+    else:
+        verdict, said = Verdict.UNTRIED, "the box was ended before"
+    return Row(attack.name, attack.control, attack.what, verdict, said)
 
 
 class Ground:
@@ -167,6 +180,9 @@ class Ground:
             "names": self._names,
             "started": int(stat[_STARTED_AT]),
             "file_bytes": LIMITS.file_bytes,
+            "descriptors": MOST_DESCRIPTORS,
+            "processes": _PROCESSES + _PROCESSES // 4,
+            "memory_bytes": _MEMORY + _MEMORY // 2,
         }
         source = PROGRAM.read_text(encoding="utf-8")
         return (str(interpreter), "-I", "-S", "-c", source, json.dumps(bait))

@@ -29,7 +29,7 @@ from consentry.enforce.holding import HeldLimits, LimitOutcome
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
 from consentry.enforce.native.findings import ENGINE, findings_of, merged
-from consentry.enforce.native.notbuilt import NotBuilt
+from consentry.enforce.native.notbuilt import NotBuilt, remedy_for
 from consentry.enforce.native.parent import Ended, NativeParent, Running
 from consentry.enforce.native.planner import Host, Plan, compile_plan
 from consentry.enforce.native.probe import Trial, try_out
@@ -143,7 +143,8 @@ class NativeEngine:
         if wanted.surface.net_access.level is not Level.NONE:
             found.append(Lacking(Control.NO_NETWORK, "network access needs the egress proxy"))
         if self._host.landlock_abi == 0:
-            found.append(Lacking(Control.WRITES, "this kernel has no Landlock"))
+            remedy = remedy_for("landlock", 0, HostView(uid=self._host.uid))
+            found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
         if wanted.view is View.VISIBLE:
             found.append(Lacking(Control.READS, "the view `visible` is not built"))
         if wanted.writes is Writes.DIRECT:

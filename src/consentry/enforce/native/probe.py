@@ -46,6 +46,8 @@ def try_out(engine: str, launch: Launch, environ: Mapping[str, str]) -> Trial:
         return Trial(_nothing(engine, first.why, first.remedy or problem.help_line))
     except Refused as problem:
         return Trial(_nothing(engine, str(problem), problem.help_line))
+    except OSError as problem:
+        return Trial(_nothing(engine, str(problem), "make room in /tmp, or the right to write it"))
 
 
 def _tried(engine: str, launch: Launch, environ: Mapping[str, str]) -> Trial:
@@ -57,7 +59,7 @@ def _tried(engine: str, launch: Launch, environ: Mapping[str, str]) -> Trial:
             if outcome.layer is not None:
                 os.close(outcome.layer)
             try:
-                card = ScoreCard.of(outcome.stdout)
+                card = ScoreCard.of(outcome.stdout, outcome.limit)
             except ValueError:
                 said = _last_line(outcome)
                 continue

@@ -1,0 +1,134 @@
+"""`consentry doctor`: what is missing, how to get it, and whether the engines keep their promises."""
+
+import os
+from collections.abc import Iterator
+
+import click
+
+from consentry.base.codes import ExitStatus
+from consentry.base.safetext import safe_line
+from consentry.cli.command import Folder, PlainCommand, output_of
+from consentry.cli.hanging import hanging, problem_rows
+from consentry.cli.output import Output
+from consentry.cli.table import Page
+from consentry.enforce.facts import HostView
+from consentry.enforce.scorecard import Row, Verdict
+from consentry.service.doctor import Diagnosis, broken_promises, diagnose, diagnosis_document
+from consentry.service.engines import TriedEngine
+from consentry.service.surroundings import look_around
+
+PAGE = Page(
+    summary="Find what is missing or wrong, and say what to do about each.",
+    paragraphs=(
+        "Looks at the places, opens the ledger and your documents, and starts a box in each engine.",
+        "With --attack it prints what a program in the box tried, beside what is promised.",
+    ),
+    examples=(
+        ("consentry doctor", "what is missing, and how to get it"),
+        ("consentry doctor --attack", "the score-card of each engine on this host"),
+        ("consentry doctor --attack --verbose", "and what each attack tries"),
+        ("consentry doctor --quiet", "only what is wrong, nothing if all is well"),
+        ("consentry doctor --attack --json", "for a script"),
+    ),
+    statuses=(
+        ("0", "nothing is missing, and every promise was kept"),
+        ("1", "problems are listed, each with what to do"),
+        ("2", "wrong usage, or a named folder that cannot be used"),
+    ),
+    read_on=("docs/explanation/score-card.md in the source explains the attacks.",),
+)
+
+_LABEL = 13
+_NAME = 17
+_WORD = 10
+_STYLES = {Verdict.BLOCKED: "green", Verdict.OPEN: "red", Verdict.UNTRIED: "yellow"}
+
+
+@click.pass_context
+def _doctor(ctx: click.Context, *, attack: bool, workspace: str | None) -> ExitStatus:
+    output = output_of(ctx)
+    around = look_around(os.environ)
+    view = HostView(environ=os.environ, uid=around.uid)
+    diagnosis = diagnose(around, view, workspace_named=workspace)
+    concerns = [*diagnosis.concerns, *(broken_promises(diagnosis.engines) if attack else ())]
+    if output.json:
+        output.document("doctor", diagnosis_document(diagnosis, with_attacks=attack))
+    else:
+        lines: list[str] = []
+        if not output.quiet:
+            lines += _page(output, diagnosis, len(concerns))
+            for each in diagnosis.engines.tried if attack else ():
+                lines += ["", *_card(output, each)]
+        if concerns:
+            lines += [*([""] if lines else []), *problem_rows(output, concerns)]
+        if lines:
+            output.text("\n".join(lines))
+    return ExitStatus.FOUND if concerns else ExitStatus.DONE
+
+
+doctor = PlainCommand(
+    "doctor",
+    PAGE,
+    _doctor,
+    [
+        click.Option(
+            ["--attack"],
+            is_flag=True,
+            help="Print the attacks on each engine, beside what it promises.",
+        ),
+        click.Option(
+            ["--workspace"],
+            type=Folder(),
+            metavar="FOLDER",
+            help="Take this folder as the workspace.",
+        ),
+    ],
+)
+
+
+def _page(output: Output, diagnosis: Diagnosis, count: int) -> Iterator[str]:
+    if count == 0:
+        yield output.paint("nothing is missing", "green")
+    else:
+        what = "1 problem" if count == 1 else f"{count} problems"
+        yield output.paint(f"{what}, listed at the end", "red")
+    yield ""
+    for each in diagnosis.engines.tried:
+        yield from hanging(f"{each.probe.engine:<{_LABEL}}", _in_short(each))
+    yield from hanging(f"{'ledger':<{_LABEL}}", diagnosis.ledger)
+    files = "1 of your own" if diagnosis.documents == 1 else f"{diagnosis.documents} of your own"
+    yield from hanging(f"{'documents':<{_LABEL}}", f"{files} read")
+    for line in diagnosis.advice:
+        yield from hanging("advice: ", safe_line(line), indent=2)
+
+
+def _in_short(tried: TriedEngine) -> str:
+    held, lacking = len(tried.probe.held), len(tried.probe.lacking)
+    if held == 0:
+        return "can make no box here"
+    kept = f"holds {held} controls, shown by attacks from inside a box"
+    return kept if lacking == 0 else f"{kept}; {lacking} are lacking"
+
+
+def _card(output: Output, tried: TriedEngine) -> Iterator[str]:
+    name = tried.probe.engine
+    if tried.card is None:
+        yield f"{name}: no box could be made, so nothing was tried in one"
+        return
+    head = f"{'attack':<{_NAME}}{'promised':<{_WORD}}{name:<{_WORD}}answer"
+    yield output.paint(head, "bold")
+    for row in tried.card.rows:
+        word = output.paint(f"{row.verdict:<{_WORD}}", _STYLES[row.verdict])
+        start = f"{row.name:<{_NAME}}{Verdict.BLOCKED:<{_WORD}}{word}"
+        yield from hanging(start, _answer(output, row), width_of_start=_NAME + 2 * _WORD)
+    counts = {each: _count(tried.card.rows, each) for each in Verdict}
+    yield ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+
+
+def _answer(output: Output, row: Row) -> str:
+    said = safe_line(row.said)
+    return f"{said}: {row.what}" if output.verbose else said
+
+
+def _count(rows: tuple[Row, ...], verdict: Verdict) -> int:
+    return sum(row.verdict is verdict for row in rows)

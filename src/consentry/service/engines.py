@@ -1,0 +1,83 @@
+"""What each engine that is built enforces on this host, each shown by its own probe.
+
+An engine whose driver is not in this version is named and nothing more: finding its program would
+not mean that anything can run in it.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from consentry.enforce.engine import Held, Lacking, Probe
+from consentry.enforce.engines.native import NativeEngine
+from consentry.enforce.programs import ENGINE_MEANINGS, NATIVE
+from consentry.enforce.scorecard import ScoreCard
+from consentry.service.protection import protected_here
+from consentry.service.surroundings import Surroundings, own_home
+
+BUILT: Final = (NATIVE,)
+
+
+@dataclass(frozen=True, slots=True)
+class TriedEngine:
+    """One engine: what it showed, and how the attacks in it went, if any could be made."""
+
+    probe: Probe
+    card: ScoreCard | None
+
+
+@dataclass(frozen=True, slots=True)
+class EnginesReport:
+    """Every engine that is built, and the names of those that are only known."""
+
+    tried: tuple[TriedEngine, ...]
+    not_built: tuple[str, ...]
+
+    @property
+    def is_any_usable(self) -> bool:
+        """Whether anything can run on this host."""
+        return any(each.probe.is_usable for each in self.tried)
+
+
+def try_engines(around: Surroundings) -> EnginesReport:
+    """Starts a box in each of them, attacks it from inside, and ends it; records nothing."""
+    engine = NativeEngine(own_home(around).path, protected_here(around))
+    try:
+        trial = engine.try_out()
+    finally:
+        engine.close()
+    return EnginesReport(
+        tried=(TriedEngine(trial.probe, trial.card),),
+        not_built=tuple(name for name in ENGINE_MEANINGS if name not in BUILT),
+    )
+
+
+def engines_document(report: EnginesReport) -> dict[str, object]:
+    """The report as JSON values, without the two keys that every document begins with."""
+    return {
+        "engines": [
+            {
+                "name": each.probe.engine,
+                "usable": each.probe.is_usable,
+                "held": [_held(held) for held in each.probe.held],
+                "lacking": [_lacking(lacking) for lacking in each.probe.lacking],
+            }
+            for each in report.tried
+        ],
+        "not_built": list(report.not_built),
+    }
+
+
+def _held(held: Held) -> dict[str, object]:
+    return {
+        "control": held.control.value,
+        "mechanism": held.mechanism,
+        "truth": held.truth.value,
+    }
+
+
+def _lacking(lacking: Lacking) -> dict[str, object]:
+    return {
+        "control": lacking.control.value,
+        "why": lacking.why,
+        "remedy": lacking.remedy or None,
+    }
