@@ -21,6 +21,7 @@ from consentry.enforce.violations import Truth
 _NAME: Final = re.compile(r"consentry-(?P<space>\d+)-(?P<pid>\d+)-(?P<ticks>\d+)-[\w.-]{1,80}")
 # The first process of a box is the engine's own, and not counted.
 _OUR_PROCESSES: Final = 1
+_SMALL_FILE: Final = 4096
 _TRIES: Final = 40
 _PAUSE_SECONDS: Final = 0.005
 _START_TICKS_FIELD: Final = 19  # counted from the state, which follows the name in parentheses
@@ -39,20 +40,21 @@ class RunGroup:
     ) -> None:
         """Makes the groups and sets the limits; raises `OSError` when one is refused."""
         name = _name_for(run_id)
-        self._folders: dict[Holds, tuple[Version, Path]] = {}
-        self._made: list[tuple[Version, Path]] = []
+        self._folders: dict[Holds, tuple[Version, str]] = {}
+        self._made: list[str] = []
         self._most_memory = 0
         self._most_processes = 0
         try:
             for place in places:
-                folder = place.folder / name
-                folder.mkdir(mode=0o755)
-                self._made.append((place.version, folder))
+                folder = f"{place.folder}/{name}"
+                os.mkdir(folder, 0o755)  # noqa: PTH102 - once a run, and it counts
+                self._made.append(folder)
                 self._folders |= dict.fromkeys(place.holds, (place.version, folder))
             if memory_bytes is not None:
                 self._limit_memory(memory_bytes)
             if processes is not None:
-                _put(self._folders[Holds.PIDS][1] / "pids.max", processes + _OUR_PROCESSES)
+                pids = self._folders[Holds.PIDS][1]
+                _put(f"{pids}/pids.max", processes + _OUR_PROCESSES)
         except OSError:
             self.remove()
             raise
@@ -60,65 +62,68 @@ class RunGroup:
     def _limit_memory(self, size: int) -> None:
         version, folder = self._folders[Holds.MEMORY]
         is_first = version is Version.V1
-        _put(folder / ("memory.limit_in_bytes" if is_first else "memory.max"), size)
+        _put(f"{folder}/{'memory.limit_in_bytes' if is_first else 'memory.max'}", size)
         # Without these a program could be moved to disk instead of being stopped; kernels that do
         # not count swap lack the file.
         swap = ("memory.memsw.limit_in_bytes", size) if is_first else ("memory.swap.max", 0)
         with contextlib.suppress(FileNotFoundError):
-            _put(folder / swap[0], swap[1])
+            _put(f"{folder}/{swap[0]}", swap[1])
 
     @property
     def doors(self) -> list[str]:
         """The files to which the first process of the box writes `0` to join."""
-        return [str(folder / "cgroup.procs") for _, folder in self._made]
+        return [f"{folder}/cgroup.procs" for folder in self._made]
 
     def usage(self) -> Usage:
         """What everything in the group has used until now; each figure that it cannot tell is 0."""
-        told = Usage(kills=self._kills(), refusals=self._refusals())
-        if Holds.TIME in self._folders:
-            told = told.joined(Usage(cpu_seconds=self._cpu_seconds(), cpu_truth=Truth.KERNEL))
+        memory_truth = processes_truth = Truth.OBSERVED
         if Holds.MEMORY in self._folders:
             version, folder = self._folders[Holds.MEMORY]
-            is_first = version is Version.V1
-            peak = _number(folder / ("memory.max_usage_in_bytes" if is_first else "memory.peak"))
-            now = _number(folder / "memory.current") if peak is None else peak
-            self._most_memory = max(self._most_memory, now or 0)
-            truth = Truth.OBSERVED if peak is None else Truth.KERNEL
-            told = told.joined(Usage(memory_bytes=self._most_memory, memory_truth=truth))
+            name = "memory.max_usage_in_bytes" if version is Version.V1 else "memory.peak"
+            most, memory_truth = _most(f"{folder}/{name}", f"{folder}/memory.current")
+            self._most_memory = max(self._most_memory, most)
         if Holds.PIDS in self._folders:
             folder = self._folders[Holds.PIDS][1]
-            peak = _number(folder / "pids.peak")
-            now = _number(folder / "pids.current") if peak is None else peak
-            self._most_processes = max(self._most_processes, (now or 0) - _OUR_PROCESSES)
-            truth = Truth.OBSERVED if peak is None else Truth.KERNEL
-            told = told.joined(Usage(processes=self._most_processes, processes_truth=truth))
-        return told
+            most, processes_truth = _most(f"{folder}/pids.peak", f"{folder}/pids.current")
+            self._most_processes = max(self._most_processes, most - _OUR_PROCESSES)
+        return Usage(
+            cpu_seconds=self._cpu_seconds(),
+            memory_bytes=self._most_memory,
+            processes=self._most_processes,
+            kills=self._kills(),
+            refusals=self._refusals(),
+            cpu_truth=Truth.KERNEL if Holds.TIME in self._folders else Truth.OBSERVED,
+            memory_truth=memory_truth,
+            processes_truth=processes_truth,
+        )
 
     def _cpu_seconds(self) -> float:
+        if Holds.TIME not in self._folders:
+            return 0.0
         version, folder = self._folders[Holds.TIME]
         if version is Version.V1:
-            return (_number(folder / "cpuacct.usage") or 0) / 1e9
-        return _entry(folder / "cpu.stat", "usage_usec") / 1e6
+            return (_number(f"{folder}/cpuacct.usage") or 0) / 1e9
+        return _entry(f"{folder}/cpu.stat", b"usage_usec") / 1e6
 
     def _kills(self) -> int:
         if Holds.MEMORY not in self._folders:
             return 0
         version, folder = self._folders[Holds.MEMORY]
-        is_first = version is Version.V1
-        return _entry(folder / ("memory.oom_control" if is_first else "memory.events"), "oom_kill")
+        name = "memory.oom_control" if version is Version.V1 else "memory.events"
+        return _entry(f"{folder}/{name}", b"oom_kill")
 
     def _refusals(self) -> int:
         if Holds.PIDS not in self._folders:
             return 0
-        return _entry(self._folders[Holds.PIDS][1] / "pids.events", "max")
+        return _entry(f"{self._folders[Holds.PIDS][1]}/pids.events", b"max")
 
     def kill(self) -> None:
         """Ends every process in the groups."""
-        _kill_all([folder for _, folder in self._made])
+        _kill_all(self._made)
 
     def remove(self) -> bool:
         """Removes the groups; false when something is still in one, which is then left."""
-        self._made = [made for made in self._made if not _removed(made[1])]
+        self._made = [folder for folder in self._made if not _removed(folder)]
         return not self._made
 
 
@@ -136,8 +141,8 @@ def sweep(places: Sequence[Place], proc: Path = Path("/proc")) -> int:
                 continue
             if start_ticks(int(name["pid"]), proc) == int(name["ticks"]):
                 continue
-            _kill_all([folder])
-            swept += _removed(folder)
+            _kill_all([str(folder)])
+            swept += _removed(str(folder))
     return swept
 
 
@@ -167,12 +172,12 @@ def _pid_namespace(proc: Path) -> int:
     return (proc / "self/ns/pid").stat().st_ino
 
 
-def _kill_all(folders: Sequence[Path]) -> None:
+def _kill_all(folders: Sequence[str]) -> None:
     """Until none is left; with no more processes allowed, the dying cannot be outrun."""
     for folder in folders:
         for name, value in (("cgroup.kill", 1), ("pids.max", 0)):
             with contextlib.suppress(OSError):
-                _put(folder / name, value)
+                _put(f"{folder}/{name}", value)
     for _ in range(_TRIES):
         left = [pid for folder in folders for pid in _members(folder)]
         if not left:
@@ -182,7 +187,7 @@ def _kill_all(folders: Sequence[Path]) -> None:
         time.sleep(_PAUSE_SECONDS)
 
 
-def _kill_members(folder: Path) -> None:
+def _kill_members(folder: str) -> None:
     """By descriptors, each looked at again once it is open: a number may be another's by then."""
     opened: dict[int, int] = {}
     try:
@@ -197,18 +202,18 @@ def _kill_members(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _members(folder: Path) -> list[int]:
+def _members(folder: str) -> list[int]:
     try:
-        return [int(word) for word in (folder / "cgroup.procs").read_text("ascii").split()]
+        return [int(word) for word in Path(folder, "cgroup.procs").read_bytes().split()]
     except OSError:
         return []
 
 
-def _removed(folder: Path) -> bool:
+def _removed(folder: str) -> bool:
     """The kernel refuses while the last process is still being buried."""
     for _ in range(_TRIES):
         try:
-            folder.rmdir()
+            os.rmdir(folder)  # noqa: PTH106 - as above
         except FileNotFoundError:
             return True
         except OSError:
@@ -220,7 +225,7 @@ def _removed(folder: Path) -> bool:
     return False
 
 
-def _put(path: Path, value: int) -> None:
+def _put(path: str, value: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(descriptor, b"%d" % value)
@@ -228,20 +233,36 @@ def _put(path: Path, value: int) -> None:
         os.close(descriptor)
 
 
-def _number(path: Path) -> int | None:
+def _told(path: str) -> bytes:
+    """A small file of a group, at once: these are read every few milliseconds."""
     try:
-        return int(path.read_bytes())
-    except (OSError, ValueError):
-        return None
-
-
-def _entry(path: Path, wanted: str) -> int:
-    try:
-        lines = path.read_text("ascii").splitlines()
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return 0
-    for line in lines:
-        name, _, value = line.partition(" ")
+        return b""
+    try:
+        return os.read(descriptor, _SMALL_FILE)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _number(path: str) -> int | None:
+    told = _told(path)
+    return int(told) if told.strip().isdigit() else None
+
+
+def _most(peak: str, now: str) -> tuple[int, Truth]:
+    """The kernel's own peak, or what there is at this moment where it keeps none."""
+    kept = _number(peak)
+    if kept is not None:
+        return kept, Truth.KERNEL
+    return _number(now) or 0, Truth.OBSERVED
+
+
+def _entry(path: str, wanted: bytes) -> int:
+    for line in _told(path).splitlines():
+        name, _, value = line.partition(b" ")
         if name == wanted:
             return int(value)
     return 0

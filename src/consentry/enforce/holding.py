@@ -53,7 +53,7 @@ class HeldLimits:
         self._watcher: Watcher | None = None
         self._usage = Usage()
         self._exceeded: Exceeded | None = None
-        self._look_again_at = 0.0
+        self._look_again_at = clock() + INTERVAL_SECONDS
         self._group = self._make_group(run_id)
 
     def _make_group(self, run_id: str) -> RunGroup | None:
@@ -160,7 +160,7 @@ class HeldLimits:
 
     def close(self) -> None:
         """Ends what is left in the run's groups, and removes them."""
-        if self._group is not None:
+        if self._group is not None and not self._group.remove():
             self._group.kill()
             self._group.remove()
-            self._group = None
+        self._group = None

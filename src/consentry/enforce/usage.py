@@ -2,9 +2,12 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 from consentry.base.canonical import Json
 from consentry.enforce.violations import Truth
+
+_RANKS: Final = {truth: rank for rank, truth in enumerate(Truth)}
 
 
 class Control(StrEnum):
@@ -76,5 +79,4 @@ class Usage:
 
 
 def _better(one: tuple[Truth, float], other: tuple[Truth, float]) -> tuple[Truth, float]:
-    ranks = list(Truth)
-    return min(one, other, key=lambda figure: (ranks.index(figure[0]), -figure[1]))
+    return min(one, other, key=lambda figure: (_RANKS[figure[0]], -figure[1]))
