@@ -15,7 +15,10 @@ import pytest
 from tests.cli.conftest import PROGRAM, CommandLine, Ended
 
 SHELLS = ("bash", "zsh", "fish")
-COMMANDS = ["status", "audit", "session", "purge", "explain", "completion"]
+COMMANDS = [
+    *("status", "engines", "doctor", "exec", "why", "audit", "session", "purge"),
+    *("explain", "completion"),
+]
 
 
 @pytest.fixture

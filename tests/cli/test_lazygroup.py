@@ -138,13 +138,17 @@ def test_table_and_commands_agree() -> None:
     context = click.Context(root, info_name="consentry")
     assert root.list_commands(context) == [
         "status",
+        "engines",
+        "doctor",
+        "exec",
+        "why",
         "audit",
         "session",
         "purge",
         "explain",
         "completion",
     ]
-    for name in ("status", "purge", "explain", "completion"):
+    for name in ("status", "exec", "why", "purge", "explain", "completion"):
         command = root.get_command(context, name)
         assert isinstance(command, PlainCommand)
         assert command.name == name

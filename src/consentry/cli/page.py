@@ -29,8 +29,10 @@ ROOT = Page(
         "See what a tool, plugin or generated code wants to do, decide, confine it to exactly "
         "that, and keep a record of what happened."
     ),
-    paragraphs=(f"This version ({__version__}) looks and explains. It does not run anything yet.",),
+    paragraphs=(f"This version ({__version__}) runs what a line names, and gives no network.",),
     examples=(
+        ("consentry exec -- python3 script.py", "run it, confined to this workspace"),
+        ("consentry why", "what was stopped, and what would allow it"),
         ("consentry status", "what is found here, and why"),
         ("consentry status --json", "the same for a script"),
         ("consentry explain", "every word that can be explained"),

@@ -23,11 +23,36 @@ SECTIONS = (
                 "consentry.cli.status:status",
                 "Show workspace, configuration, state and engines",
             ),
+            CommandRow(
+                "engines",
+                "consentry.cli.engines:engines",
+                "Show what each engine enforces here, by trying it",
+            ),
+            CommandRow(
+                "doctor",
+                "consentry.cli.doctor:doctor",
+                "Find what is missing, and attack the engines",
+            ),
+        ),
+    ),
+    CommandSection(
+        "Run something confined",
+        (
+            CommandRow(
+                "exec",
+                "consentry.cli.exec:exec",
+                "Run a program with what its line names, and nothing more",
+            ),
         ),
     ),
     CommandSection(
         "See what happened",
         (
+            CommandRow(
+                "why",
+                "consentry.cli.why:why",
+                "Explain a run: what was stopped, and what would allow it",
+            ),
             CommandRow(
                 "audit",
                 "consentry.cli.audit:audit",

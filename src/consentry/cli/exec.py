@@ -1,0 +1,268 @@
+"""`consentry exec`: runs one program, confined to what the line names."""
+
+import base64
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+import click
+
+from consentry.base.codes import Code, ExitStatus
+from consentry.base.errors import BadInput, ConsentryError, Refused
+from consentry.base.units import Duration, Size
+from consentry.cli.command import File, Folder, PlainCommand, output_of, usage_problem
+from consentry.cli.output import write_message
+from consentry.cli.runstreams import streams
+from consentry.cli.runtext import told_at_the_end
+from consentry.cli.table import Page
+from consentry.enforce.confinement import Limits
+from consentry.record.auditfields import ExecutionStatus
+from consentry.service.commandline import RunWish
+from consentry.service.execution import carry_out
+from consentry.service.profiles import find_profile
+from consentry.service.runs import Run
+from consentry.service.surroundings import look_around
+from consentry.surface.permission_sets import PermissionSet
+
+PAGE = Page(
+    summary="Run a program, confined to what this line names.",
+    paragraphs=(
+        (
+            "Unless more is named, the program can read the workspace, has a private /tmp and home "
+            "folder, no network, and can start no other program. What it was refused is told at "
+            "the end, with the option that would allow it."
+        ),
+        "What it writes goes to a layer, and reaches your files when it has ended.",
+    ),
+    arguments=(("COMMAND", "The program and its arguments, behind `--`."),),
+    examples=(
+        ("consentry exec -- python3 script.py", "reads the workspace, nothing else"),
+        ("consentry exec --write out -- make", "may write `out`"),
+        ("consentry exec --exec any -- bash", "a shell to look around in"),
+        ("consentry exec --timeout 10s --memory 512MB -- ./job", "no longer, no more"),
+        ("consentry exec --json -- ./job", "everything in one document, output included"),
+    ),
+    statuses=(
+        ("0", "the program ended with 0"),
+        ("2", "wrong usage; or the program's own status"),
+        ("3", "the profile cannot be read; or the program's own status"),
+        ("5", "the ledger cannot be written; the program did not run, or the message says so"),
+        ("124", "the time limit was reached"),
+        ("125", "Consentry failed, and the program did not run"),
+        ("126", "refused: not enforceable here, never granted, or not executable"),
+        ("127", "the program was not found"),
+        ("137", "killed by a limit"),
+        ("other", "the program's own status; 128 and the signal when one ended it"),
+    ),
+    read_on=("`consentry why` explains the last run; docs/how-to/run-a-program-confined.md.",),
+)
+
+
+class _ExecCommand(PlainCommand):
+    """Options end where the program's name stands; what follows is the program's own."""
+
+    allow_interspersed_args = False
+
+
+@click.pass_context
+def _exec(
+    ctx: click.Context,
+    /,
+    *,
+    command: tuple[str, ...],
+    set_: str | None,
+    profile: str | None,
+    net: str | None,
+    workspace: str | None,
+    status_fd: int | None,
+    keep_partial: bool,
+    read: tuple[str, ...],
+    write: tuple[str, ...],
+    exec_: tuple[str, ...],
+    env: tuple[str, ...],
+    **limits: str | int | None,
+) -> int:
+    output = output_of(ctx)
+    with _status_apart(status_fd) as ours:
+        _require_no_network(net)
+        if set_ is not None and profile is not None:
+            raise usage_problem("`--set` and `--profile` exclude each other", "leave one out")
+        around = look_around(os.environ)
+        wish = RunWish(
+            words=command,
+            permission_set=None if set_ is None else PermissionSet.named(set_),
+            profile=None if profile is None else find_profile(profile, around),
+            read=read,
+            write=write,
+            execute=exec_,
+            environment=env,
+            limits=_limits(limits),
+        )
+        is_capped = wish.limits.output_bytes is not None
+        with streams(captured=output.json, capped=is_capped) as io:
+            run = carry_out(wish, around, io, workspace=workspace, keep_partial=keep_partial)
+        status, is_ours = exit_status(run)
+        ours.status = status if is_ours else ExitStatus.DONE
+    if output.json:
+        output.document("run", document_of(run, status))
+    elif not output.quiet:
+        lines = told_at_the_end(run.entry)
+        if lines:
+            write_message("\n".join(lines))
+    return status
+
+
+def exit_status(run: Run) -> tuple[int, bool]:
+    """The status to exit with, and whether it is ours rather than the program's."""
+    match run.status:
+        case ExecutionStatus.TIMEOUT:
+            return ExitStatus.TIME_LIMIT, True
+        case ExecutionStatus.LIMIT:
+            return ExitStatus.KILLED_BY_LIMIT, True
+        case ExecutionStatus.DISCARDED:
+            return ExitStatus.DENIED, True
+        case _:
+            outcome = run.outcome
+            if outcome.exit_code is not None:
+                return outcome.exit_code, False
+            return 128 + (outcome.signal or 0), False
+
+
+def document_of(run: Run, status: int) -> dict[str, object]:
+    """The answer in JSON: the record of the run, and what the program printed."""
+    outcome = run.outcome
+    kept = len(outcome.stdout) + len(outcome.stderr)
+    return {
+        "run": run.entry,
+        "exit_status": status,
+        "stdout": _printed(outcome.stdout),
+        "stderr": _printed(outcome.stderr),
+        "output_complete": kept >= outcome.output_bytes,
+    }
+
+
+def _printed(content: bytes) -> dict[str, str]:
+    try:
+        return {"encoding": "utf-8", "content": content.decode()}
+    except UnicodeDecodeError:
+        return {"encoding": "base64", "content": base64.b64encode(content).decode("ascii")}
+
+
+class _Ours:
+    """Our own status, told apart from the program's."""
+
+    status: int = ExitStatus.FAILED
+
+
+@contextmanager
+def _status_apart(descriptor: int | None) -> Iterator[_Ours]:
+    ours = _Ours()
+    if descriptor is not None:
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            message = f"`--status-fd {descriptor}`: no such descriptor is open"
+            raise usage_problem(message, "open it first, as `3>file` does in a shell") from None
+    try:
+        yield ours
+    except ConsentryError as problem:
+        ours.status = problem.exit_status
+        raise
+    except KeyboardInterrupt:
+        ours.status = ExitStatus.INTERRUPTED
+        raise
+    finally:
+        if descriptor is not None:
+            with suppress(OSError):
+                os.write(descriptor, f"{int(ours.status)}\n".encode())
+
+
+def _require_no_network(net: str | None) -> None:
+    if net not in (None, "none"):
+        raise Refused(
+            Code.NOT_ENFORCEABLE,
+            f"`--net {net}` cannot be enforced: there is no egress proxy in this version",
+            help_line="leave it out; the program then has no network",
+        )
+
+
+def _limits(given: Mapping[str, str | int | None]) -> Limits:
+    cpu, processes = given["cpu"], given["processes"]
+    return Limits(
+        cpu_seconds=None if cpu is None else int(cpu),
+        memory_bytes=_size("--memory", given["memory"]),
+        processes=None if processes is None else int(processes),
+        output_bytes=_size("--max-output", given["max_output"]),
+        wall_seconds=_seconds("--timeout", given["timeout"]),
+    )
+
+
+def _size(option: str, text: str | int | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return Size.parse(str(text)).count
+    except BadInput as problem:
+        raise usage_problem(f"`{option}`: {problem.message}", problem.help_line) from None
+
+
+def _seconds(option: str, text: str | int | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        span = Duration.parse(str(text))
+    except BadInput as problem:
+        raise usage_problem(f"`{option}`: {problem.message}", problem.help_line) from None
+    if span.milliseconds == 0:
+        raise usage_problem(f"`{option}`: no time at all", "give at least 1ms, or leave it out")
+    return span.milliseconds / 1000
+
+
+def _many(name: str, metavar: str, help_line: str, **more: object) -> click.Option:
+    return click.Option([f"--{name}"], multiple=True, metavar=metavar, help=help_line, **more)  # type: ignore[arg-type]
+
+
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Option(["--set", "set_"], metavar="SET", help="One of the six permission sets."),
+    click.Option(
+        ["--profile"],
+        metavar="NAME|FILE",
+        help="A profile of your configuration, or of a file: FILE, or FILE:NAME.",
+    ),
+    _many("read", "PATH", "May be read, with all below it.", type=File()),
+    _many("write", "PATH", "May be written, with all below it.", type=File()),
+    click.Option(
+        ["--exec", "exec_"],
+        multiple=True,
+        metavar="PROG|any",
+        help="May be started as well; `any`: every program.",
+    ),
+    _many("env", "NAME", "The variable keeps the value it has here."),
+    click.Option(["--net"], metavar="none", help="No network, which is so anyway."),
+    click.Option(["--timeout"], metavar="DURATION", help="Ends it after so long: 90s, 5min."),
+    click.Option(["--memory"], metavar="SIZE", help="Ends it above so much memory: 512MB."),
+    click.Option(
+        ["--cpu"], type=click.IntRange(1), metavar="SECONDS", help="Of processor time, at most."
+    ),
+    click.Option(
+        ["--processes"], type=click.IntRange(1), metavar="N", help="At the same time, at most."
+    ),
+    click.Option(["--max-output"], metavar="SIZE", help="Ends it when it prints more."),
+    click.Option(
+        ["--keep-partial"],
+        is_flag=True,
+        help="Keep what it wrote even if a limit or a signal ended it.",
+    ),
+    click.Option(["--workspace"], type=Folder(), metavar="DIR", help="The folder it works on."),
+    click.Option(
+        ["--status-fd"],
+        type=click.IntRange(0),
+        metavar="N",
+        help="Write our own status to this descriptor: 0 if the program ran.",
+    ),
+    click.Argument(
+        ["command"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND..."
+    ),
+)
+
+exec = _ExecCommand("exec", PAGE, _exec, OPTIONS)  # noqa: A001 - the command's own word

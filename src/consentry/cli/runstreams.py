@@ -1,0 +1,77 @@
+"""What stands between a person and a confined program: streams, a terminal, and signals.
+
+A program that talks to a person gets a terminal of its own, and every key is handed on. Signals that
+reach this process are passed to the program, which decides what to make of them, as it would alone.
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from types import FrameType
+from typing import Any
+
+from consentry.enforce.engines.native import Io
+from consentry.enforce.streams import Terminal, typed_through
+
+_PASSED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
+
+
+@contextmanager
+def streams(*, captured: bool, capped: bool) -> Iterator[Io]:
+    """The streams of this process as a run gets them; afterwards everything is as it was."""
+    with ExitStack() as held:
+        if captured:
+            io = Io(stdin=None if os.isatty(0) else 0, keeps=True)
+        elif os.isatty(1):
+            io = _on_terminal(held)
+        else:
+            io = Io(stdin=0, stdout=1, stderr=2, capped=capped)
+        held.enter_context(_passing_signals(io))
+        yield io
+
+
+def _on_terminal(held: ExitStack) -> Io:
+    is_typed = os.isatty(0) and _is_in_front()
+    terminal = Terminal(outside=1, typed=0 if is_typed else None)
+    held.callback(terminal.close)
+    if is_typed:
+        held.enter_context(typed_through(0))
+    stdin = None if os.isatty(0) else 0
+    return Io(stdin=stdin, stderr=None if os.isatty(2) else 2, terminal=terminal)
+
+
+def _is_in_front() -> bool:
+    """Whether the terminal is ours to type on; in the background it would stop us for trying."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False
+
+
+@contextmanager
+def _passing_signals(io: Io) -> Iterator[None]:
+    def handle(number: int, _frame: FrameType | None) -> None:
+        if io.supervisor is not None:
+            io.supervisor.pass_signal(number)
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            raise SystemExit(128 + number)
+
+    def fit(number: int, _frame: FrameType | None) -> None:
+        if io.supervisor is not None:
+            io.supervisor.pass_signal(number)
+
+    before: dict[signal.Signals, Any] = {}
+    try:
+        for number in _PASSED:
+            # What whoever started us told us to ignore, as `nohup` does, stays ignored.
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, handle)
+        if io.terminal is not None:
+            before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, fit)
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,0 +1,125 @@
+"""`consentry why`: tells of a recorded run: how it ended, what was stopped, and who vouches for it."""
+
+import os
+import shlex
+from collections.abc import Iterator
+
+import click
+
+from consentry.base.clock import Instant
+from consentry.base.codes import ExitStatus
+from consentry.base.safetext import safe_line
+from consentry.cli.command import PlainCommand, output_of
+from consentry.cli.output import Output
+from consentry.cli.runtext import Entry, ending_in_words, stopped_rows
+from consentry.cli.table import Page
+from consentry.service.ledgers import ledger_for_reading
+from consentry.service.runlookup import find_run
+from consentry.service.surroundings import look_around
+
+PAGE = Page(
+    summary="Explain a recorded run: how it ended, what was stopped, and what would allow it.",
+    paragraphs=("Without RUN it is the latest. With --verbose, also what held, and by what.",),
+    arguments=(("RUN", "The id of a run, as `exec` and the ledger print it."),),
+    examples=(
+        ("consentry why", "the latest run"),
+        ("consentry why audit-0198c2f4-…", "one run"),
+        ("consentry why --json", "the whole record, for a script"),
+    ),
+    statuses=(
+        ("0", "explained"),
+        ("2", "wrong usage, or no such run is recorded"),
+        ("5", "the ledger cannot be read"),
+        ("126", "the state directory is not safe to use"),
+    ),
+)
+
+_MOST_FILES = 20
+
+
+@click.pass_context
+def _why(ctx: click.Context, *, run: str | None) -> ExitStatus:
+    output = output_of(ctx)
+    event_id, entry = find_run(ledger_for_reading(look_around(os.environ)), run)
+    if output.json:
+        output.document("why", {"event": event_id, "run": entry})
+    elif output.quiet:
+        output.text("\n".join(row.strip() for row in stopped_rows(_violations(entry))))
+    else:
+        output.text("\n".join(_lines(output, entry)))
+    return ExitStatus.DONE
+
+
+def _violations(entry: Entry) -> list[Entry]:
+    return list(entry["sandbox"]["violations"])
+
+
+def _lines(output: Output, entry: Entry) -> Iterator[str]:
+    tool, execution, sandbox = entry["tool"], entry["execution"], entry["sandbox"]
+    words = tool.get("arguments") or [tool["name"]]
+    yield output.paint(safe_line(shlex.join(words)), "bold")
+    yield f"  run       {safe_line(entry['id'])}"
+    yield f"  program   {safe_line(tool.get('path', tool['name']))}, {safe_line(tool['version'])}"
+    if execution["startTime"] is not None:
+        yield f"  started   {_local(execution['startTime'])}"
+    yield f"  ended     {ending_in_words(entry)}"
+    if execution.get("problem") is not None:
+        yield f"  because   {safe_line(execution['problem']['message'])}"
+    if execution.get("limit") is not None:
+        yield f"  limit     {safe_line(str(execution['limit']))}"
+    yield f"  profile   {safe_line(sandbox['profile'])}, by {safe_line(sandbox.get('engine', ''))}"
+    used = sandbox["resourceUsage"]
+    if used["cpuTime"] is not None:
+        yield f"  used      {used['cpuTime']} of processor time, {used['memoryPeak']} of memory"
+    yield from _stopped(output, entry)
+    yield from _changed(output, entry)
+    if output.verbose:
+        yield from _held(output, entry)
+
+
+def _local(stored: str) -> str:
+    return Instant.parse(stored).as_datetime().astimezone().isoformat(sep=" ", timespec="seconds")
+
+
+def _stopped(output: Output, entry: Entry) -> Iterator[str]:
+    violations = _violations(entry)
+    yield ""
+    if not violations:
+        yield "nothing was stopped" if _is_complete(entry) else "nothing that was stopped is known"
+        return
+    yield output.paint(f"stopped ({len(violations)})", "bold")
+    yield from stopped_rows(violations)
+    if not _is_complete(entry):
+        yield "  the list is not complete"
+
+
+def _is_complete(entry: Entry) -> bool:
+    return bool(entry["sandbox"].get("violationsComplete", True))
+
+
+def _changed(output: Output, entry: Entry) -> Iterator[str]:
+    impact = entry["impact"]
+    verb = "changed" if impact["committed"] else "written and not taken over"
+    lists = (
+        (verb, [each["path"] for each in impact["filesWritten"]]),
+        ("deleted", list(impact["filesDeleted"])),
+        ("read", [each["path"] for each in impact["filesRead"]]),
+    )
+    for title, paths in lists:
+        if paths and (title != "read" or output.verbose):
+            yield ""
+            yield output.paint(f"{title} ({len(paths)})", "bold")
+            yield from (f"  {safe_line(path)}" for path in paths[:_MOST_FILES])
+            if len(paths) > _MOST_FILES:
+                yield f"  … and {len(paths) - _MOST_FILES} more: --json lists them"
+
+
+def _held(output: Output, entry: Entry) -> Iterator[str]:
+    yield ""
+    yield output.paint("held", "bold")
+    for each in entry["sandbox"].get("controls", ()):
+        control, mechanism = safe_line(each["control"]), safe_line(each["mechanism"])
+        yield f"  {control:<16} {mechanism} ({safe_line(each['truth'])})"
+
+
+why = PlainCommand("why", PAGE, _why, [click.Argument(["run"], required=False, metavar="[RUN]")])
