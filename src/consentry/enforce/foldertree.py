@@ -41,6 +41,11 @@ class Tree:
         """A descriptor of the caller's own."""
         return open_beneath(self.descriptor, path, flags, crosses_mounts=self._crosses_mounts)
 
+    def open_in_folder(self, path: bytes, flags: int) -> int:
+        """As `open`, through the folder that is lent: quicker for one file after the other."""
+        folder, name = self.place(path)
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+
     def folder(self, path: bytes) -> int:
         """A folder, good for naming what is in it; lent until the next few are asked for."""
         if not path:
