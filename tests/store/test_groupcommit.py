@@ -1,10 +1,16 @@
 """Group commit: everybody is answered, once, whatever happens meanwhile."""
 
+import signal
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import FrameType
 
 import pytest
 
+from consentry.base.errors import LedgerProblem
+from consentry.store import groupcommit
 from consentry.store.groupcommit import GroupCommit
 
 
@@ -73,7 +79,7 @@ def together(group: GroupCommit, gate: threading.Event, works: list[str]) -> dic
 
     threads = [threading.Thread(target=submit, args=("first",))]
     threads[0].start()
-    while not group._has_leader or group._waiting:
+    while group._leader is None or group._waiting:
         threading.Event().wait(0.001)
     for number, work in enumerate(works, 1):
         threads.append(threading.Thread(target=submit, args=(work,)))
@@ -131,41 +137,29 @@ def test_a_waiter_that_gives_up_does_not_hold_up_the_others() -> None:
     slow = threading.Thread(target=group.submit, args=("slow",))
     slow.start()
     assert entered.wait(20)
-    with group._lock:
-        given_up = _given_up_ticket(group)
     answered: list[str] = []
+
+    def come_behind_and_interrupt() -> None:
+        while not group._waiting:
+            threading.Event().wait(0.001)
+        behind.start()
+        while len(group._waiting) < 2:
+            threading.Event().wait(0.001)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+
     behind = threading.Thread(target=lambda: answered.append(group.submit("behind")))
-    behind.start()
-    while len(group._waiting) < 2:
-        threading.Event().wait(0.001)
-
-    class GateThatIsInterrupted:
-        """Stands for a signal that arrives while the thread waits at its gate."""
-
-        def acquire(self) -> None:
-            raise KeyboardInterrupt
-
-        def locked(self) -> bool:
-            return True
-
-        def release(self) -> None:
-            raise AssertionError("a ticket that gave up must not be named leader")
-
-    given_up.gate = GateThatIsInterrupted()
-    with pytest.raises(KeyboardInterrupt):
-        group._wait(given_up)
+    interrupting = threading.Thread(target=come_behind_and_interrupt)
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    try:
+        interrupting.start()
+        with pytest.raises(KeyboardInterrupt):
+            group.submit("given up")
+    finally:
+        signal.signal(signal.SIGUSR1, before)
     go_on.set()
-    slow.join(20)
-    behind.join(20)
+    for thread in (interrupting, slow, behind):
+        thread.join(20)
     assert answered == ["behind"]
-
-
-def _given_up_ticket(group: GroupCommit):  # type: ignore[type-arg,no-untyped-def]
-    from consentry.store.groupcommit import _Ticket
-
-    ticket = _Ticket("given up")
-    group._waiting.append(ticket)
-    return ticket
 
 
 def test_the_next_leader_commits_while_the_disk_is_busy_with_the_last() -> None:
@@ -212,3 +206,80 @@ def test_what_may_not_be_on_disk_is_not_acknowledged() -> None:
         group.submit(1)
     fails[0] = False
     assert group.submit(2) == 2
+
+
+class Interrupted(BaseException):
+    """Stands for Ctrl-C."""
+
+
+def interrupted_after(number: int, act: Callable[[], object]) -> bool:
+    """Acts, interrupted behind the so-manieth call that the module makes; whether it got so far.
+
+    Behind a call is where the interpreter looks for signals.
+    """
+    calls = 0
+
+    def count(frame: FrameType, event: str, _arg: object) -> None:
+        nonlocal calls
+        code = frame.f_code
+        is_ours = code.co_filename == groupcommit.__file__ and code.co_name != "<genexpr>"
+        if is_ours and event in ("call", "c_return"):
+            calls += 1
+            if calls == number:
+                sys.setprofile(None)
+                raise Interrupted
+
+    sys.setprofile(count)
+    try:
+        act()
+    except Interrupted:
+        pass
+    finally:
+        sys.setprofile(None)
+    return calls >= number
+
+
+class Crowd:
+    """A group in which, while the work 0 is committed, others come and wait."""
+
+    def __init__(self, others: int) -> None:
+        self.answered: list[int | LedgerProblem] = []
+        self.threads: list[threading.Thread] = []
+        self.group: GroupCommit[int, int] = GroupCommit(self._commit, synced, lambda _: False)
+        self._others = others
+
+    def come(self, work: int) -> None:
+        """Somebody submits, in a thread of their own."""
+        thread = threading.Thread(target=self._submit, args=(work,), daemon=True)
+        self.threads.append(thread)
+        thread.start()
+
+    def _submit(self, work: int) -> None:
+        try:
+            self.answered.append(self.group.submit(work))
+        except LedgerProblem as problem:
+            self.answered.append(problem)
+
+    def _commit(self, batch: Sequence[int]) -> list[int]:
+        while 0 in batch and len(self.threads) < self._others:
+            self.come(len(self.threads) + 1)
+            while len(self.group._waiting) < len(self.threads):
+                threading.Event().wait(0.001)
+        return list(batch)
+
+
+@pytest.mark.parametrize("others", [0, 2])
+def test_an_interrupt_anywhere_leaves_nobody_waiting(others: int) -> None:
+    """Whoever waits behind the interrupted one is answered, and so is whoever comes later."""
+    got_so_far, number = True, 0
+    while got_so_far:
+        number += 1
+        crowd = Crowd(others)
+        got_so_far = interrupted_after(number, partial(crowd.group.submit, 0))
+        crowd.come(99)
+        for thread in crowd.threads:
+            thread.join(10)
+            assert not thread.is_alive(), number
+        assert 99 in crowd.answered
+        assert len(crowd.answered) == len(crowd.threads)
+    assert number > 10

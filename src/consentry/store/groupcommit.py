@@ -4,10 +4,11 @@ A caller puts its work in the queue. If nobody is committing it leads: it takes 
 waits, commits it in one transaction, waits for the disk and tells each caller how that ended.
 Whoever came meanwhile waits, and the first of them leads next, as soon as the commit is done and
 while the disk is still busy. No caller leads twice in a row for others, and a caller that is
-interrupted while it waits hands its turn on.
+interrupted, wherever it is, tells those it leads and hands its turn on.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from threading import Lock
 from typing import Generic, TypeVar
 
@@ -19,18 +20,24 @@ Outcome = TypeVar("Outcome")
 
 
 class _Ticket(Generic[Work, Outcome]):
-    """Work that waits for a commit, and how it ended."""
+    """Work that waits for a commit, and how it ended; `batch` is what its caller leads."""
 
-    __slots__ = ("gate", "is_done", "outcome", "problem", "work")
+    __slots__ = ("batch", "gate", "is_done", "outcome", "problem", "work")
 
     def __init__(self, work: Work) -> None:
         self.work = work
         self.outcome: Outcome | None = None
         self.problem: BaseException | None = None
         self.is_done = False
+        self.batch: list[_Ticket[Work, Outcome]] = []
         # Held from the start: waiting is acquiring it a second time.
         self.gate = Lock()
         self.gate.acquire()
+
+    def open_gate(self) -> None:
+        """Lets its caller go on; one that went on already does not mind."""
+        with suppress(RuntimeError):
+            self.gate.release()
 
 
 class GroupCommit(Generic[Work, Outcome]):
@@ -53,59 +60,57 @@ class GroupCommit(Generic[Work, Outcome]):
         self._is_fault_of_one = is_fault_of_one
         self._lock = Lock()
         self._waiting: list[_Ticket[Work, Outcome]] = []
-        self._has_leader = False
+        self._leader: _Ticket[Work, Outcome] | None = None
 
     def submit(self, work: Work) -> Outcome:
         """Returns when the work is committed, or raises what the commit raised."""
         ticket: _Ticket[Work, Outcome] = _Ticket(work)
-        with self._lock:
-            self._waiting.append(ticket)
-            leads = not self._has_leader
-            self._has_leader = True
-        if not leads:
-            self._wait(ticket)
-        if not ticket.is_done:
-            self._lead(ticket)
+        try:
+            if not self._leads(ticket):
+                ticket.gate.acquire()
+            if not ticket.is_done:
+                self._lead(ticket)
+        except BaseException as problem:
+            self._give_up(ticket, problem)
+            raise
         if ticket.problem is not None:
             raise ticket.problem
         return ticket.outcome  # type: ignore[return-value]
 
-    def _wait(self, ticket: _Ticket[Work, Outcome]) -> None:
-        try:
-            ticket.gate.acquire()
-        except BaseException:
-            with self._lock:
-                was_named_leader = not ticket.gate.locked() and not ticket.is_done
-                if ticket in self._waiting:
-                    self._waiting.remove(ticket)
-                if was_named_leader:
-                    self._name_next_leader()
-            raise
+    def _leads(self, ticket: _Ticket[Work, Outcome]) -> bool:
+        """Puts it in the queue; whether its caller is the one to commit."""
+        with self._lock:
+            self._waiting.append(ticket)
+            if self._leader is None:
+                self._leader = ticket
+            return self._leader is ticket
 
     def _lead(self, own: _Ticket[Work, Outcome]) -> None:
         with self._lock:
-            batch, self._waiting = self._waiting, []
-        has_passed_on = False
-        try:
-            self._settle(batch)
-            with self._lock:
-                has_passed_on = True
+            own.batch = self._waiting[:]
+            self._waiting.clear()
+        self._settle(own.batch)
+        with self._lock:
+            self._name_next_leader()
+        if any(ticket.problem is None for ticket in own.batch):
+            self._sync()
+        _answer(own.batch)
+
+    def _give_up(self, own: _Ticket[Work, Outcome], problem: BaseException) -> None:
+        """Leaves the others as they should be, whatever was under way when `problem` came."""
+        with self._lock:
+            left = {own, *own.batch}
+            self._waiting = [ticket for ticket in self._waiting if ticket not in left]
+            if self._leader is own:
                 self._name_next_leader()
-            if any(ticket.problem is None for ticket in batch):
-                self._sync()
-        except BaseException as problem:  # noqa: BLE001 - every waiter must be told
-            # An interrupt is for this thread alone; the others only learn that it was not done.
-            failed = _told_to_others(problem)
-            for ticket in batch:
-                if ticket.problem is None:
-                    ticket.problem = problem if ticket is own else failed
-        for ticket in batch:
-            ticket.is_done = True
-        if not has_passed_on:
-            with self._lock:
-                self._name_next_leader()
-        for ticket in batch:
-            ticket.gate.release()
+            elif self._leader is not None:
+                self._leader.open_gate()  # it may have been named and not told
+        # An interrupt is for this thread alone; the others only learn that it was not done.
+        failed = _told_to_others(problem)
+        for ticket in own.batch:
+            if ticket.problem is None and not ticket.is_done:
+                ticket.problem = failed
+        _answer(own.batch)
 
     def _settle(self, batch: list[_Ticket[Work, Outcome]]) -> None:
         try:
@@ -123,10 +128,16 @@ class GroupCommit(Generic[Work, Outcome]):
 
     def _name_next_leader(self) -> None:
         """Opens the gate of whoever waits longest; its work is not done, so it leads."""
-        if self._waiting:
-            self._waiting[0].gate.release()
-        else:
-            self._has_leader = False
+        self._leader = self._waiting[0] if self._waiting else None
+        if self._leader is not None:
+            self._leader.open_gate()
+
+
+def _answer(batch: Sequence[_Ticket[Work, Outcome]]) -> None:
+    for ticket in batch:
+        ticket.is_done = True
+    for ticket in batch:
+        ticket.open_gate()
 
 
 def _told_to_others(problem: BaseException) -> BaseException:
