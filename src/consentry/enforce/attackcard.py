@@ -271,14 +271,14 @@ def _trace(_: Bait) -> str:
 
 
 def _type_for_the_user(_: Bait) -> str:
-    master, terminal = os.openpty()
+    # Its other end stays open: were it closed, whoever types would be hung up.
+    terminal = os.openpty()[1]
     os.setsid()
     _call("ioctl", terminal, ctypes.c_ulong(_TIOCSCTTY), 0)
     letter = ctypes.create_string_buffer(b"x")
 
     def typed(request: int) -> str:
         _call("ioctl", terminal, ctypes.c_ulong(request), letter)
-        os.close(master)
         return "typed a letter into the terminal"
 
     return _any_of(lambda: typed(_TIOCSTI), lambda: typed(_TIOCSTI | _HIGH_BIT))

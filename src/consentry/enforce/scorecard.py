@@ -33,7 +33,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "LANG": "C.UTF-8",
 }
 _PROCESSES: Final = 64
-_MEMORY: Final = 64 << 20
+_MEMORY: Final = 128 << 20
 LIMITS: Final = Limits(
     cpu_seconds=30,
     memory_bytes=_MEMORY,

@@ -25,6 +25,9 @@ class NotBuilt(Refused):
 
     def __init__(self, step: str, number: int, view: HostView | None = None) -> None:
         said = os.strerror(number).lower() if number else "failed"
+        if step.lower() == said:
+            # Not every call of the standard library says what it was about.
+            step = "building the box"
         name = errno.errorcode.get(number, "")
         why = f"{step}: {said} ({name})" if name else f"{step}: {said}"
         advice = remedy_for(step, number, view or HostView(uid=os.getuid()))
@@ -101,7 +104,9 @@ def _on_landlock(*_: object) -> str:
 _ADVICE: Final[tuple[tuple[str, Callable[[int, HostView], str]], ...]] = (
     ("clone", _on_namespaces),
     ("uid_map", _on_namespaces),
-    ("/proc/", _on_namespaces),
+    ("/proc/self/uid_map", _on_namespaces),
+    ("/proc/self/gid_map", _on_namespaces),
+    ("/proc/self/setgroups", _on_namespaces),
     ("mount proc", _on_proc),
     ("mount overlay", _on_overlay),
     ("mount", _on_mount),
