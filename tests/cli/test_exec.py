@@ -1,5 +1,6 @@
 """`consentry exec` as a stranger uses it: the thief is stopped and told of, what is granted works."""
 
+import hashlib
 import json
 import os
 import pty
@@ -291,6 +292,82 @@ def test_ledger_that_cannot_be_written_stops_the_run(line: CommandLine) -> None:
     assert ended.status == 5
     assert ended.out == ""
     assert "error[ledger-corrupt]" in ended.err
+
+
+def test_what_was_written_reaches_the_files_at_the_end(line: CommandLine) -> None:
+    """New, changed and deleted, whatever the exit status; owned by whoever owns the folder."""
+    _put(line, "out/old", "old")
+    _put(line, "out/gone", "gone")
+    script = "echo new > out/new; echo changed > out/old; rm out/gone; exit 4"
+    ended = line("exec", "--write", "out", "--exec", "rm", "--", "sh", "-c", script)
+    assert (ended.status, ended.err) == (4, "")
+    out = line.cwd / "out"
+    assert sorted(each.name for each in out.iterdir()) == ["new", "old"]
+    assert (out / "old").read_text() == "changed\n"
+    assert (out / "new").stat().st_uid == out.stat().st_uid
+    impact = _record(line)["impact"]
+    assert impact["committed"] is True
+    assert {each["path"]: each["change"] for each in impact["filesWritten"]} == {
+        "out/new": "created",
+        "out/old": "modified",
+    }
+    digest = f"sha256:{hashlib.sha256(b'changed' + os.linesep.encode()).hexdigest()}"
+    assert digest in {each["hash"] for each in impact["filesWritten"]}
+    assert [each["path"] for each in impact["filesDeleted"]] == ["out/gone"]
+
+
+def test_folder_to_be_written_need_not_exist(line: CommandLine) -> None:
+    """It is made where something is put into it."""
+    assert line("exec", "--write", "fresh", "--", "sh", "-c", "echo 1 > fresh/one").status == 0
+    assert (line.cwd / "fresh/one").read_text() == "1\n"
+    assert line("exec", "--write", "empty", "--", "true").status == 0
+    assert not (line.cwd / "empty").exists()
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_partial_work_is_dropped_unless_wanted(consentry: CommandLine, *, keeps: bool) -> None:
+    """A time limit leaves the files as they were; with `--keep-partial` what was done is kept."""
+    options = ["--timeout", "500ms", "--write", ".", "--exec", "sleep"]
+    options += ["--keep-partial"] if keeps else []
+    ended = consentry("exec", *options, "--", "sh", "-c", "echo half > half; sleep 30")
+    assert ended.status == 124
+    assert (consentry.cwd / "half").exists() is keeps
+    record = _record(consentry)
+    assert (record["execution"]["status"], record["impact"]["committed"]) == ("timeout", keeps)
+    assert [each["path"] for each in record["impact"]["filesWritten"]] == ["half"]
+
+
+def test_planted_hook_never_arrives(line: CommandLine) -> None:
+    """A wide grant does not open what other programs obey; naming it does."""
+    script = "mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit && echo fine > code"
+    ended = line("exec", "--write", ".", "--exec", "mkdir", "--", "sh", "-c", script)
+    assert ended.status == 0
+    assert (line.cwd / "code").read_text() == "fine\n"
+    assert not (line.cwd / ".git/hooks").exists()
+    assert "allow it with --write .git/hooks/pre-commit" in ended.err
+    (line.cwd / ".git/hooks").mkdir()
+    owner = line.cwd.stat()
+    os.chown(line.cwd / ".git/hooks", owner.st_uid, owner.st_gid)
+    words = ["--write", ".", "--write", ".git/hooks/pre-commit", "--exec", "mkdir"]
+    assert line("exec", *words, "--", "sh", "-c", script).status == 0
+    assert (line.cwd / ".git/hooks/pre-commit").read_text() == "evil\n"
+
+
+def test_conflict_is_a_refusal(line: CommandLine) -> None:
+    """What somebody else changed meanwhile stays; nothing of the run is taken over."""
+    _put(line, "shared", "before")
+    script = "echo mine > shared; echo more > extra; echo ready; read answer"
+    words = ["exec", "--write", ".", "--", "sh", "-c", script]
+    with _process(line, *words, stdin=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        _put(line, "shared", "theirs")
+        _, err = process.communicate(b"go\n")
+    assert process.returncode == 126
+    assert b"nothing was taken over: somebody else changed the same files" in err
+    assert (line.cwd / "shared").read_text() == "theirs"
+    assert not (line.cwd / "extra").exists()
+    assert _record(line)["execution"]["status"] == "discarded"
 
 
 def test_everything_in_one_document(consentry: CommandLine) -> None:

@@ -102,7 +102,7 @@ def _changed(output: Output, entry: Entry) -> Iterator[str]:
     verb = "changed" if impact["committed"] else "written and not taken over"
     lists = (
         (verb, [each["path"] for each in impact["filesWritten"]]),
-        ("deleted", list(impact["filesDeleted"])),
+        ("deleted", [each["path"] for each in impact["filesDeleted"]]),
         ("read", [each["path"] for each in impact["filesRead"]]),
     )
     for title, paths in lists:

@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.declare.profile import Profile
 from consentry.enforce.confinement import (
     Confinement,
     Limits,
@@ -72,12 +73,16 @@ class RunWish:
 
 @dataclass(frozen=True, slots=True)
 class BoundWish:
-    """The confinement, how it is spoken of in records, and what no grant opens here."""
+    """The confinement, how it is spoken of in records, and what no grant opens here.
+
+    `written` are the writable places as they were named, one by one.
+    """
 
     confinement: Confinement
     started: Started
     profile: str
     protected: ProtectedRoots
+    written: tuple[Pattern, ...] = ()
 
 
 def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish:
@@ -89,7 +94,8 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     if is_protected(workspace, protected):
         raise Refused(Code.PROTECTED_ROOT, f"the workspace `{workspace}` is never granted")
     path = find_program(wish.words[0], around)
-    surface = _surface(wish, workspace, cwd, path)
+    written = [_pattern(each, workspace, cwd, may_be_new=True) for each in wish.write]
+    surface = _surface(wish, workspace, cwd, path, written)
     started, program = _program(wish, path, workspace, cwd, around, protected)
     confinement = Confinement(
         surface=surface,
@@ -100,10 +106,20 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     )
     if wish.profile is None:
         name = "command line" if wish.permission_set is None else f"set:{wish.permission_set}"
-        return BoundWish(confinement, started, name, protected)
+        spelled = tuple(map(Pattern.parse, written))
+        return BoundWish(confinement, started, name, protected, spelled)
     require_places(wish.profile, workspace, own_home(around).path)
-    confinement = _as_profile_says(confinement, wish.profile)
-    return BoundWish(confinement, started, f"profile:{wish.profile.profile.name}", protected)
+    profile = wish.profile.profile
+    return BoundWish(
+        _as_profile_says(confinement, profile),
+        started,
+        f"profile:{profile.name}",
+        protected,
+        (
+            *map(Pattern.parse, written),
+            *(entry.root for entry in profile.filesystem.read_write),
+        ),
+    )
 
 
 def _require_givable(wish: RunWish) -> None:
@@ -185,10 +201,12 @@ def _environment(wish: RunWish, around: Surroundings) -> dict[str, str]:
     return {**asked, **fixed}
 
 
-def _surface(wish: RunWish, workspace: Path, cwd: Path, program: Path) -> Surface:
+def _surface(
+    wish: RunWish, workspace: Path, cwd: Path, program: Path, written: list[str]
+) -> Surface:
     named = Surface.of(
         read=[_pattern(each, workspace, cwd, may_be_new=False) for each in wish.read],
-        write=[_pattern(each, workspace, cwd, may_be_new=True) for each in wish.write],
+        write=written,
         run=Level.ANY if ANY in wish.execute else [_spelled(str(program)), *_commands(wish, cwd)],
         env=list(wish.environment) or Level.NONE,
     )
@@ -247,8 +265,7 @@ def _pattern(spelling: str, workspace: Path, cwd: Path, *, may_be_new: bool) -> 
     return Pattern.literal(Anchor.ABSOLUTE, real.parts[1:], and_below=below).text
 
 
-def _as_profile_says(confinement: Confinement, named: NamedProfile) -> Confinement:
-    profile = named.profile
+def _as_profile_says(confinement: Confinement, profile: Profile) -> Confinement:
     return replace(
         confinement,
         denied=profile.filesystem.no_access.patterns,

@@ -5,6 +5,7 @@ What is wrong with the line, the workspace or the host is said before anything i
 
 from consentry.base.clock import SystemClock
 from consentry.base.ids import Uuid7Ids
+from consentry.enforce.commitrecover import recover
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.record.auditfields import Trigger
 from consentry.service.commandline import RunWish, bind_wish
@@ -38,13 +39,16 @@ def carry_out(
     found = find_workspace(around, workspace)
     find_state(around, found)
     bound = bind_wish(wish, found.path, around)
-    engine = NativeEngine(own_home(around).path, bound.protected)
+    home = own_home(around).path
+    engine = NativeEngine(home, bound.protected)
     try:
         plan = engine.compile(bound.confinement)
         clock = SystemClock()
         journal = journal_here(around, clock, Uuid7Ids(clock))
         try:
-            runner = Runner(engine, journal, ledger_place(around).folder)
+            state = ledger_place(around).folder
+            recover(state)
+            runner = Runner(engine, journal, state, home)
             return runner.run(bound, plan, io, keep_partial=keep_partial, trigger=trigger)
         finally:
             journal.ledger.close()

@@ -16,6 +16,7 @@ from consentry.base.clock import Instant
 from consentry.base.units import Duration
 from consentry.decide.permit import Permit
 from consentry.enforce.engine import Ending, Outcome, ProgramRun
+from consentry.enforce.layer import path_text
 from consentry.enforce.violations import PermissionDenied, Truth
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
@@ -34,7 +35,7 @@ class Impact:
     """What a run changed, ready to be recorded; `discarded` says why nothing was taken over."""
 
     written: tuple[dict[str, Json], ...] = ()
-    deleted: tuple[str, ...] = ()
+    deleted: tuple[dict[str, Json], ...] = ()
     committed: bool = False
     discarded: str | None = None
     violations: tuple[PermissionDenied, ...] = ()
@@ -86,7 +87,7 @@ def audit_entry(
         "tool": {
             "name": confinement.program.path.name,
             "version": facts.digests.get(str(program), "unknown"),
-            "path": path_text(str(program)),
+            "path": named_path(str(program)),
             "arguments": [word_text(word) for word in confinement.program.words],
         },
         "user": {
@@ -102,8 +103,8 @@ def audit_entry(
             "workflowId": context.workflow_id,
             "sessionId": context.session_id,
             "triggeredBy": facts.trigger.value,
-            "workspace": path_text(str(confinement.workspace)),
-            "folder": path_text(str(confinement.program.folder)),
+            "workspace": named_path(str(confinement.workspace)),
+            "folder": named_path(str(confinement.program.folder)),
         },
         "permitId": facts.permit.permit_id,
     }
@@ -181,14 +182,14 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         ]
         said["programs"] = [_program(each, facts, hashes) for each in outcome.programs]
         said["runtimeReads"] = {
-            path_text(root): count for root, count in outcome.runtime_reads.items()
+            named_path(root): count for root, count in outcome.runtime_reads.items()
         }
     return said
 
 
 def _violation(denied: PermissionDenied) -> dict[str, Json]:
     said = denied.to_json()
-    return {**said, "resource": path_text(denied.resource), "allow": _text(denied.allow)}
+    return {**said, "resource": word_text(denied.resource), "allow": _text(denied.allow)}
 
 
 def _usage(outcome: Outcome | None) -> dict[str, Json]:
@@ -225,12 +226,12 @@ def _program(run: ProgramRun, facts: RunFacts, hashes: ReadHashes) -> dict[str, 
 def shown_path(path: str, workspace: Path) -> str:
     """Relative to the workspace where it lies in it, else absolute."""
     inside = str(workspace).rstrip("/") + "/"
-    return path_text(path.removeprefix(inside))
+    return named_path(path.removeprefix(inside))
 
 
-def path_text(path: str) -> str:
+def named_path(path: str) -> str:
     r"""A path as text that is valid Unicode and reads back: `\xNN` for odd bytes, `\\` for `\`."""
-    return os.fsencode(path).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+    return path_text(os.fsencode(path))
 
 
 def word_text(word: str) -> str:

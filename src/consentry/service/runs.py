@@ -5,6 +5,7 @@ the run's record is written whatever happened, and says what was committed. If t
 written, nothing runs.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, LedgerProblem
 from consentry.decide.permit import Permit, PermitOrder
 from consentry.enforce.confinement import Confinement
-from consentry.enforce.engine import Outcome
+from consentry.enforce.engine import Ending, Outcome
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
 from consentry.enforce.hashcache import HashCache
 from consentry.enforce.sealing import SealedFile, seal
@@ -24,6 +25,7 @@ from consentry.record.events import EventType
 from consentry.service.commandline import BoundWish
 from consentry.service.readhashes import ReadHashes
 from consentry.service.runrecord import AUDIT_PREFIX, RunFacts, audit_entry
+from consentry.service.takeover import Takeover
 from consentry.store.journal import About, Journal
 from consentry.store.permits import StoredPermits
 from consentry.surface.wire import surface_to_json
@@ -49,9 +51,13 @@ class Run:
 class Runner:
     """Runs what was decided, with one engine and one journal."""
 
-    def __init__(self, engine: NativeEngine, journal: Journal, state: Path) -> None:
+    def __init__(
+        self, engine: NativeEngine, journal: Journal, state: Path, home: Path | None
+    ) -> None:
         self._engine = engine
         self._journal = journal
+        self._state = state
+        self._home = home
         self._hashes = HashCache(state / HASHES)
 
     def run(
@@ -60,20 +66,25 @@ class Runner:
         plan: NativePlan,
         io: Io,
         *,
-        keep_partial: bool = False,  # noqa: ARG002 - for the commit of what was written
+        keep_partial: bool = False,
         trigger: Trigger = Trigger.USER_COMMAND,
     ) -> Run:
-        """One run of a command line; raises when it could not be started."""
+        """One run of a command line; raises when it could not be started.
+
+        What it wrote is taken over when it has ended by itself, or always with `keep_partial`.
+        """
+        takeover = Takeover.prepared(bound, plan, self._home)
         sealed: list[SealedFile] = []
         try:
             for path in bound.confinement.program.copies:
                 sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
             digests = self._digests(bound.confinement, sealed)
             permit = self._permitted(bound, digests)
-            return self._carried_out(RunFacts(bound, permit, digests, trigger), plan, sealed, io)
+            facts = self._launched(RunFacts(bound, permit, digests, trigger), plan, sealed, io)
         finally:
             for each in sealed:
                 each.close()
+        return self._recorded(self._taken_over(facts, takeover, keep_partial=keep_partial))
 
     def _digests(self, confinement: Confinement, sealed: Sequence[SealedFile]) -> dict[str, Digest]:
         digests = {str(each.path): each.digest for each in sealed}
@@ -103,9 +114,9 @@ class Runner:
         permits = StoredPermits(journal.ledger, journal.ids, journal.clock, journal.context)
         return permits.spend(permits.make(order, decided).permit_id, journal.context.actor)
 
-    def _carried_out(
+    def _launched(
         self, facts: RunFacts, plan: NativePlan, sealed: Sequence[SealedFile], io: Io
-    ) -> Run:
+    ) -> RunFacts:
         clock = self._journal.clock
         started = clock.now()
         try:
@@ -118,12 +129,28 @@ class Runner:
             said = (Code.INTERRUPTED.value, f"ended by {type(problem).__name__}")
             self._record(replace(facts, started_at=started, ended_at=clock.now(), problem=said))
             raise
-        facts = replace(facts, started_at=started, ended_at=clock.now(), outcome=outcome)
+        return replace(facts, started_at=started, ended_at=clock.now(), outcome=outcome)
+
+    def _taken_over(self, facts: RunFacts, takeover: Takeover, *, keep_partial: bool) -> RunFacts:
+        outcome = facts.outcome
+        if outcome is None or outcome.layer is None:
+            return facts
+        commits = keep_partial or outcome.ending in (Ending.SUCCESS, Ending.FAILURE)
+        try:
+            run = facts.permit.permit_id
+            impact = takeover.carried_out(outcome.layer, run, self._state, commits=commits)
+        finally:
+            os.close(outcome.layer)
+        return replace(facts, impact=impact)
+
+    def _recorded(self, facts: RunFacts) -> Run:
+        if facts.outcome is None:
+            raise RuntimeError("a run without an outcome was taken for one that is over")
         try:
             audit_id, entry = self._record(facts)
         except ConsentryError as problem:
             raise _unrecorded(facts, problem) from problem
-        return Run(audit_id, facts, outcome, entry)
+        return Run(audit_id, facts, facts.outcome, entry)
 
     def _record(self, facts: RunFacts) -> tuple[str, dict[str, Json]]:
         journal = self._journal

@@ -38,6 +38,7 @@ from consentry.enforce.native.runtime import PROGRAM_FOLDERS, Runtime, Step, run
 from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.roots import Root, bound_roots
 from consentry.surface.dimensions import Level
+from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
 BEHIND_ROOT: Final = 100_000
@@ -77,12 +78,14 @@ class Plan:
     hidden: tuple[str, ...]
     places: tuple[tuple[str, bool], ...]
     startable: frozenset[str] | None
+    denied: tuple[Pattern, ...] = ()
     home: str | None = None
 
     def may_write(self, path: str) -> bool:
         """Whether what is mounted there can be written: the innermost place decides."""
         within = [place for place in self.places if _is_below(path, place[0])]
-        return max(within, key=lambda place: len(place[0]), default=("", False))[1]
+        # At the same place a root may be shown and, once more, be writable.
+        return max(within, key=lambda place: (len(place[0]), place[1]), default=("", False))[1]
 
     def may_start(self, path: str) -> bool:
         """Whether a program may be executed, as far as its path decides."""
@@ -112,6 +115,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         ("tmpfs", path, _TMP_BYTES, 0o700 if is_writable else 0o555, ("noexec",))
         for path, is_writable in own
     ]
+    steps += runtime.prefix_steps
     steps += layer_steps(layered, runs_any=runs_any)
     steps += bind_steps(readable)
     steps += home_steps(shown, host.home)
@@ -148,6 +152,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         startable=None
         if runs_any
         else frozenset(map(str, (*wanted.program.copies, *wanted.program.startable))),
+        denied=denied,
         home=None if host.home is None else str(host.home),
     )
 

@@ -63,12 +63,7 @@ def apart_from_layers(
 def layer_steps(layered: Iterable[Layered], *, runs_any: bool) -> Iterator[Step]:
     """Each layer at its place, with the folders that are to be writable and do not exist yet."""
     for layer in layered:
-        root = layer.root
-        folders = tuple(
-            str(each.path.relative_to(root.path))
-            for each in layer.writable
-            if not each.exists and each.path != root.path
-        )
+        root, folders = layer.root, made_folders(layer)
         attributes = () if runs_any else ("noexec",)
         yield ("dir", str(root.path))
         source = str(root.path) if root.exists else None
@@ -78,6 +73,16 @@ def layer_steps(layered: Iterable[Layered], *, runs_any: bool) -> Iterator[Step]
             for each in layer.writable:
                 yield ("again", str(writable_place(each)), ())
             yield ("limit", str(root.path), ("ro",))
+
+
+def made_folders(layer: Layered) -> tuple[str, ...]:
+    """The folders that are to be writable and do not exist yet, relative to the layer's root."""
+    root = layer.root.path
+    return tuple(
+        str(each.path.relative_to(root))
+        for each in layer.writable
+        if not each.exists and each.path != root
+    )
 
 
 def writable_place(root: Root) -> Path:
