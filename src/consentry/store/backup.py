@@ -5,6 +5,7 @@ committed meanwhile. The copy is one file that needs no log beside it, so that i
 any disk; opened for writing again, it has a log as before.
 """
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -23,7 +24,9 @@ def back_up(source: Path, target: Path) -> None:
     try:
         with (
             closing(connect(source, Access.READ, BUSY_SECONDS)) as original,
-            closing(sqlite3.connect(f"file:{quote(str(target))}?mode=rw", uri=True)) as copy,
+            closing(
+                sqlite3.connect(f"file:{quote(os.fsencode(target))}?mode=rw", uri=True)
+            ) as copy,
         ):
             original.backup(copy)
             # It came with the mark of a database that has a log.

@@ -91,6 +91,7 @@ class SqliteDatabase:
                 log = path.with_name(f"{path.name}-wal")
                 self._log = os.open(log, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
                 opened.callback(os.close, self._log)
+                self._files = [(name, name.stat()) for name in (path, log)]
             # A database that nobody holds any more is closed, and not left to the garbage
             # collector's own moment and warning.
             self._closer = weakref.finalize(self, opened.pop_all().close)
@@ -100,8 +101,7 @@ class SqliteDatabase:
         """A transaction that may write; committed when the block ends, undone when it raises."""
         require_same_process(self._opened_by)
         with self._one_writer, _translated(self.path):
-            if not self._closer.alive:
-                raise LedgerProblem(Code.LEDGER_UNWRITABLE, f"`{self.path}` was closed")
+            self._require_in_place()
             with self._turn.taken():
                 self._connection.execute("BEGIN IMMEDIATE")
                 try:
@@ -117,6 +117,7 @@ class SqliteDatabase:
         """Returns when everything that was committed is on disk; raises when it may not be."""
         with _translated(self.path):
             os.fdatasync(self._log)
+            self._require_in_place()
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
@@ -140,6 +141,25 @@ class SqliteDatabase:
         with self._one_writer:
             self._closer()
 
+    def _require_in_place(self) -> None:
+        """Raises where what is committed would be found by nobody, although the disk takes it."""
+        if not self._closer.alive:
+            raise LedgerProblem(Code.LEDGER_UNWRITABLE, f"`{self.path}` was closed")
+        for path, opened in self._files:
+            if not _is_still(path, opened):
+                raise LedgerProblem(
+                    Code.LEDGER_UNWRITABLE,
+                    f"`{path}` was removed or replaced while it was in use",
+                    help_line="start the program again, and put files there only while none runs",
+                )
+
+
+def _is_still(path: Path, opened: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(path.stat(), opened)
+    except FileNotFoundError:
+        return False
+
 
 def connect(path: Path, access: Access, patience: float) -> sqlite3.Connection:
     """A connection of its own to the file, prepared for what it is opened for."""
@@ -156,7 +176,7 @@ def connect(path: Path, access: Access, patience: float) -> sqlite3.Connection:
 
 def _prepared(path: Path, how: str, access: Access, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{quote(str(path))}?{how}",
+        f"file:{quote(os.fsencode(path))}?{how}",
         uri=True,
         timeout=patience,
         isolation_level=None,

@@ -1,0 +1,99 @@
+"""The file under the ledger: whatever is done to it meanwhile, nothing is acknowledged and lost."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from consentry.base.codes import Code
+from consentry.base.errors import LedgerProblem
+from consentry.store.backup import back_up
+from consentry.store.history import History
+from consentry.store.sqlite import Access, SqliteDatabase
+from tests.store.ledgers import fresh_drafts, open_ledger
+
+
+def remove(path: Path) -> None:
+    """Takes the database away."""
+    path.unlink()
+
+
+def remove_log(path: Path) -> None:
+    """Takes away the log that the events are in."""
+    path.with_name(f"{path.name}-wal").unlink()
+
+
+def restore(path: Path) -> None:
+    """Puts a copy in its place."""
+    copy = path.with_name("copy.db")
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+    copy.replace(path)
+
+
+@pytest.mark.parametrize("meddle", [remove, remove_log, restore])
+def test_a_file_that_is_removed_or_replaced_meanwhile_takes_no_more_events(
+    tmp_path: Path, meddle: Callable[[Path], None]
+) -> None:
+    """They would lie where nobody finds them; whoever opens the file again goes on."""
+    path = tmp_path / "ledger.db"
+    ledger, drafts = open_ledger(path), fresh_drafts()
+    ledger.append(drafts.make())
+    meddle(path)
+    with pytest.raises(LedgerProblem, match="removed or replaced") as caught:
+        ledger.append(drafts.make())
+    assert caught.value.code is Code.LEDGER_UNWRITABLE
+    ledger.close()
+    again = open_ledger(path)
+    (event,) = again.append(drafts.make())
+    assert event.seq in (1, 2)
+    again.close()
+
+
+def test_what_is_removed_between_the_commit_and_the_disk_is_not_acknowledged(
+    tmp_path: Path,
+) -> None:
+    """The sync asks again."""
+    database = SqliteDatabase(tmp_path / "ledger.db")
+    with database.committing() as transaction:
+        transaction.run("CREATE TABLE note (text TEXT)")
+    (tmp_path / "ledger.db").unlink()
+    with pytest.raises(LedgerProblem, match="removed or replaced"):
+        database.sync()
+    database.close()
+
+
+def test_a_database_that_was_closed_meanwhile_acknowledges_nothing(tmp_path: Path) -> None:
+    """Its descriptors may be those of other files by now."""
+    database = SqliteDatabase(tmp_path / "ledger.db")
+    with database.committing() as transaction:
+        transaction.run("CREATE TABLE note (text TEXT)")
+    database.close()
+    others = [
+        os.open(tmp_path / str(number), os.O_RDWR | os.O_CREAT, 0o600) for number in range(16)
+    ]
+    try:
+        with pytest.raises(LedgerProblem):
+            database.sync()
+    finally:
+        for each in others:
+            os.close(each)
+
+
+def test_a_folder_whose_name_is_no_text_can_hold_the_ledger_and_its_copy(tmp_path: Path) -> None:
+    """Names of files are bytes, and mean nothing to SQLite."""
+    folder = tmp_path / os.fsdecode(b"\xff?mode=memory#%41")
+    folder.mkdir()
+    ledger = open_ledger(folder / "ledger.db")
+    ledger.append(fresh_drafts().make())
+    copy = folder / "copy.db"
+    copy.touch()
+    back_up(folder / "ledger.db", copy)
+    database = SqliteDatabase(copy, Access.READ)
+    assert len(list(History(database).events())) == 1
+    database.close()
+    ledger.close()
+    assert (folder / "ledger.db").is_file()
