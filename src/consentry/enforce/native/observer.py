@@ -28,7 +28,7 @@ _CONTINUE = (1).to_bytes(4, "little")
 _NOTIFICATION_BYTES = 80
 _PAGE = 4096
 _LONGEST_PATH = 4096
-_MOST_NOTES = 50_000
+_MOST_NOTES, _MOST_NOTED_BYTES = 50_000, 32 << 20
 _MOST_ARGUMENTS, _MOST_ARGUMENT_BYTES = 64, 4096
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _MOST_ADDRESS = 128
@@ -84,6 +84,7 @@ class Observer:
         self._remote = _Vector(0, 0)
         self._root: int | None = None
         self._notes: dict[tuple[Any, ...], int] = {}
+        self._noted_bytes = 0
         self._left_out = 0
         self._seen = 0
         self._problems = 0
@@ -101,7 +102,7 @@ class Observer:
         self._seen += 1
         try:
             self._look(buffer)
-        except OSError:
+        except Exception:  # noqa: BLE001 - a stranger chose every byte, and others depend on us
             self._problems += 1
         answer = bytes(buffer[:8]) + bytes(12) + _CONTINUE
         try:
@@ -240,8 +241,12 @@ class Observer:
         count = self._notes.get(key)
         if count is not None:
             self._notes[key] = count + 1
-        elif len(self._notes) < _MOST_NOTES:
+            return
+        words = key[4] if isinstance(key[4], tuple) else ()
+        size = len(key[1]) + sum(map(len, words))
+        if len(self._notes) < _MOST_NOTES and self._noted_bytes + size <= _MOST_NOTED_BYTES:
             self._notes[key] = 1
+            self._noted_bytes += size
         else:
             self._left_out += 1
 
