@@ -11,7 +11,7 @@ from consentry.base.clock import SystemClock
 from consentry.base.codes import ExitStatus
 from consentry.base.ids import Uuid7Ids
 from consentry.base.safetext import safe_line
-from consentry.cli.command import File, PlainCommand, output_of, usage_problem
+from consentry.cli.command import File, PlainCommand, Text, output_of, usage_problem
 from consentry.cli.output import Output
 from consentry.cli.table import Page
 from consentry.record.checkpoint import Checkpoint, checkpoint_from_text
@@ -202,7 +202,7 @@ proof = PlainCommand(
     PAGE,
     _proof,
     [
-        click.Argument(["event_id"], metavar="[ID]", required=False),
+        click.Argument(["event_id"], type=Text(), metavar="[ID]", required=False),
         _file(["--checkpoint"], "The checkpoint to prove the event in; a new one unless given."),
         _file(["--from", "old"], "The earlier of two checkpoints."),
         _file(["--to", "new"], "The later of two checkpoints."),

@@ -5,7 +5,7 @@ import os
 import click
 
 from consentry.base.codes import ExitStatus
-from consentry.cli.command import PlainCommand, output_of
+from consentry.cli.command import PlainCommand, Text, output_of
 from consentry.cli.table import Page
 from consentry.service.audit import event_named, pretty
 from consentry.service.ledgers import ledger_for_reading
@@ -38,4 +38,4 @@ def _show(ctx: click.Context, *, event_id: str) -> ExitStatus:
     return ExitStatus.DONE
 
 
-show = PlainCommand("show", PAGE, _show, [click.Argument(["event_id"], metavar="ID")])
+show = PlainCommand("show", PAGE, _show, [click.Argument(["event_id"], type=Text(), metavar="ID")])

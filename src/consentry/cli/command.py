@@ -51,6 +51,24 @@ class OneOf(click.Choice[str]):
         )
 
 
+class Text(click.types.StringParamType):
+    """Words that are compared with what was recorded, which is always text."""
+
+    name = "text"
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        """The value itself; bytes of the command line that are no UTF-8 cannot be meant."""
+        text = super().convert(value, param, ctx)
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise usage_problem(f"`{text}` is not text", "write it in UTF-8")
+        return text
+
+
 class _Place(click.types.StringParamType):
     """The name of something on disk: completed by the shell, looked at by whoever uses it."""
 

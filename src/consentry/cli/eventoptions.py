@@ -2,6 +2,8 @@
 
 import click
 
+from consentry.cli.command import Text
+
 
 def event_options() -> list[click.Parameter]:
     """Time, subject, type, session and decision, as `LogRequest.asked_for` takes them."""
@@ -18,4 +20,4 @@ def event_options() -> list[click.Parameter]:
 
 
 def _option(name: str, metavar: str, help_line: str) -> click.Option:
-    return click.Option([f"--{name}"], metavar=metavar, help=help_line)
+    return click.Option([f"--{name}"], type=Text(), metavar=metavar, help=help_line)

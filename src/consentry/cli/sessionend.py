@@ -7,7 +7,7 @@ import click
 from consentry.base.clock import SystemClock
 from consentry.base.codes import ExitStatus
 from consentry.base.ids import Uuid7Ids
-from consentry.cli.command import PlainCommand, output_of
+from consentry.cli.command import PlainCommand, Text, output_of
 from consentry.cli.table import Page
 from consentry.service.sessionlist import Ending, end_session
 from consentry.service.surroundings import look_around
@@ -52,5 +52,5 @@ def _words(ending: Ending) -> str:
 
 
 end = PlainCommand(
-    "end", PAGE, _end, [click.Argument(["session_id"], metavar="[ID]", required=False)]
+    "end", PAGE, _end, [click.Argument(["session_id"], type=Text(), metavar="[ID]", required=False)]
 )
