@@ -1,5 +1,6 @@
 """The machine's id: made once, the same for everybody, refused when it is not one."""
 
+import os
 import re
 import subprocess
 import sys
@@ -47,3 +48,17 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LedgerProblem) as caught:
         machine_id(tmp_path / "missing")
     assert caught.value.code == "ledger-unwritable"
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "pipe"])
+def test_what_is_no_plain_file_is_an_error(tmp_path: Path, kind: str) -> None:
+    """One clear error that names it; nobody waits for a pipe that nobody writes."""
+    path = tmp_path / FILE_NAME
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "link":
+        path.symlink_to("/etc/hostname")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(LedgerProblem, match=FILE_NAME):
+        machine_id(tmp_path)

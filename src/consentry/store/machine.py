@@ -25,6 +25,8 @@ def machine_id(state: Path) -> str:
         return _read(path)
     except FileNotFoundError:
         pass
+    except OSError as problem:
+        raise _unusable(path, problem) from problem
     fresh = state / f".{FILE_NAME}.{os.getpid()}.{secrets.token_hex(4)}"
     try:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
@@ -43,13 +45,12 @@ def machine_id(state: Path) -> str:
         _sync_folder(state)
         return _read(path)
     except OSError as problem:
-        raise LedgerProblem(
-            Code.LEDGER_UNWRITABLE, f"`{path}`: {(problem.strerror or '').lower()}"
-        ) from problem
+        raise _unusable(path, problem) from problem
 
 
 def _read(path: Path) -> str:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    # O_NONBLOCK: a pipe without a writer would hold us for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         content = os.read(descriptor, _MOST_BYTES).decode("ascii", "replace")
     finally:
@@ -57,6 +58,11 @@ def _read(path: Path) -> str:
     if _ID.fullmatch(content) is None:
         raise LedgerProblem(Code.LEDGER_CORRUPT, f"`{path}` does not hold the id of a machine")
     return content.strip()
+
+
+def _unusable(path: Path, problem: OSError) -> LedgerProblem:
+    said = (problem.strerror or "cannot be used").lower()
+    return LedgerProblem(Code.LEDGER_UNWRITABLE, f"`{path}`: {said}")
 
 
 def _sync_folder(folder: Path) -> None:
