@@ -3,7 +3,8 @@
 Kill -9 shows nothing about durability, because the system goes on and writes what it was given. So
 here a folder is built anew from the calls alone. What was synced is there. Of what was written since
 the last sync of its file, any part may be there, sector by sector and in any order; and a name that
-appeared or went since the last sync of its folder may be there or not.
+appeared or went since the last sync of its folder may be there or not. Of what a failed sync was to
+write, nothing need ever be there: the system forgets it, and the next sync succeeds.
 """
 
 import codecs
@@ -35,6 +36,9 @@ class _File:
 
     durable: bytearray = field(default_factory=bytearray)
     pending: list[tuple[int, bytes | None]] = field(default_factory=list)
+
+    def forget(self) -> None:
+        self.pending.clear()
 
     def sync(self) -> None:
         for offset, content in self.pending:
@@ -78,11 +82,13 @@ class Disk:
     def play(self, line: str) -> str | None:
         """Takes one line of the trace; returns the name of the call if it was about this folder."""
         call = _LINE.fullmatch(line)
-        if call is None or int(call["result"]) < 0:
+        if call is None:
             return None
-        name, args = call["name"], call["args"]
+        name, args, has_failed = call["name"], call["args"], int(call["result"]) < 0
         if name in ("fsync", "fdatasync"):
-            return self._sync(name, _path(_SYNC, args))
+            return self._sync(name, _path(_SYNC, args), has_failed=has_failed)
+        if has_failed:
+            return None
         if name == "openat":
             found = _OPEN.match(args)
             path = Path(_decoded(found[1]).decode()) if found else Path()
@@ -104,9 +110,11 @@ class Disk:
                 return name
         return None
 
-    def _sync(self, name: str, path: Path) -> str | None:
-        if path == self._folder:
+    def _sync(self, name: str, path: Path, *, has_failed: bool) -> str | None:
+        if path == self._folder and not has_failed:
             self._durable_names = dict(self.files)
+        elif path.parent == self._folder and has_failed:
+            self.files[path.name].forget()
         elif path.parent == self._folder:
             self.files[path.name].sync()
         else:
@@ -136,9 +144,11 @@ class Disk:
                 (into / name).write_bytes(left.after_cut(chooses))
 
 
-def trace(argv: Sequence[str], log: Path) -> Iterator[str]:
-    """Runs the program to its end; the lines of its trace."""
+def trace(argv: Sequence[str], log: Path, *faults: str) -> Iterator[str]:
+    """Runs the program to its end, with these faults put in; the lines of its trace."""
     settings = ["-qq", "-y", "-s", "70000", "-o", str(log), "-e", f"trace={_CALLS}"]
+    for fault in faults:
+        settings += ["-e", f"inject={fault}"]
     program = shutil.which("strace")
     assert program is not None
     subprocess.run([program, "-f", *settings, "--", *argv], check=True, capture_output=True)

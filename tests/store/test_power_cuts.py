@@ -1,12 +1,15 @@
 """An acknowledged event survives a power cut, whatever the disk made of what was not synced yet."""
 
+import shutil
 import sys
 from pathlib import Path
+
+import pytest
 
 from consentry.store.migrations import migrate
 from consentry.store.sqlite import SqliteDatabase
 from tests.store.crashes import CHANGE, Said, make_appended, require_whole
-from tests.store.powercuts import Disk, everything, nothing, some, trace
+from tests.store.powercuts import Chooses, Disk, everything, nothing, some, trace
 from tests.store.sizes import IS_FULL
 from tests.store.systemcalls import require_tracing
 
@@ -14,15 +17,32 @@ PROGRAM = (sys.executable, "-m", "tests.store.crashes")
 APPENDS = 120  # enough for the log to be copied into the database and begun anew
 
 
-def test_a_power_cut_at_any_call_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
-    """Folders are built from what was synced and a part of the rest; each opens and verifies."""
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a store that has its tables."""
     require_tracing()
-    folder = tmp_path / "store"
-    folder.mkdir()
-    database = SqliteDatabase(folder / "store.db")
+    made = tmp_path / "store"
+    made.mkdir()
+    database = SqliteDatabase(made / "store.db")
     migrate(database)
     make_appended(database)
     database.close()
+    return made
+
+
+def require_kept(disk: Disk, after: Path, way: Chooses) -> None:
+    """Asserts that after a power cut now, what was acknowledged is there."""
+    disk.cut(after, way)
+    left = SqliteDatabase(after / "store.db")
+    require_whole(left, [Said.read(disk.said)], CHANGE)
+    left.close()
+    shutil.rmtree(after)
+
+
+def test_a_power_cut_at_any_call_loses_nothing_that_was_acknowledged(
+    tmp_path: Path, folder: Path
+) -> None:
+    """Folders are built from what was synced and a part of the rest; each opens and verifies."""
     disk = Disk(folder)
     copied_while_appending, moments = False, 0
     argv = [*PROGRAM, "end", str(folder / "store.db"), CHANGE, str(APPENDS)]
@@ -38,13 +58,24 @@ def test_a_power_cut_at_any_call_loses_nothing_that_was_acknowledged(tmp_path: P
         moments += 1
         ways = (nothing, everything, some(number)) if IS_FULL else (nothing, some(number))
         for way in ways:
-            after = tmp_path / f"after-{number}-{ways.index(way)}"
-            disk.cut(after, way)
-            left = SqliteDatabase(after / "store.db")
-            require_whole(left, [Said.read(disk.said)], CHANGE)
-            left.close()
-            for path in after.iterdir():
-                path.unlink()
+            require_kept(disk, tmp_path / "after", way)
     assert disk.said.count("told") == APPENDS
     assert copied_while_appending
     assert moments > 20
+
+
+@pytest.mark.parametrize("number", range(3, 7))
+def test_what_comes_behind_a_failed_sync_is_kept_too(
+    tmp_path: Path, folder: Path, number: int
+) -> None:
+    """The append is told as failed, the next ones do not rely on what it left behind."""
+    disk = Disk(folder)
+    argv = [*PROGRAM, "try", str(folder / "store.db"), CHANGE, "6"]
+    told = 0
+    for line in trace(argv, tmp_path / "trace", f"fdatasync:error=EIO:when={number}"):
+        played = disk.play(line)
+        if played == "write" and disk.said.count("told") > told:
+            told += 1
+            require_kept(disk, tmp_path / "after", nothing)
+    assert Said.read(disk.said).failed == ("ledger-unwritable",)
+    assert told == 5

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Lock
 from urllib.parse import quote
 
@@ -29,6 +30,7 @@ from consentry.store.writeturn import WriteTurn
 
 BUSY_SECONDS = 10.0
 
+_SYNCS_AT_ONCE = 4
 _PRIMARY = 0xFF  # SQLite puts details in the higher bits of an error code
 _CODES = {
     sqlite3.SQLITE_BUSY: Code.LEDGER_BUSY,
@@ -81,17 +83,20 @@ class SqliteDatabase:
         self._access = access
         self._patience = patience
         self._opened_by = os.getpid()
-        self._one_writer = Lock()
+        self._one_writer, self._one_renewal = Lock(), Lock()
+        self._logs: SimpleQueue[int] = SimpleQueue()
+        self._is_log_doubtful = False
         with _translated(path), ExitStack() as opened:
             self._connection = connect(path, access, patience)
             opened.callback(self._connection.close)
             if access is Access.WRITE:
                 self._turn = WriteTurn(path.with_name(f"{path.name}-turn"), patience)
                 opened.callback(self._turn.close)
-                log = path.with_name(f"{path.name}-wal")
-                self._log = os.open(log, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-                opened.callback(os.close, self._log)
-                self._files = [(name, name.stat()) for name in (path, log)]
+                for _ in range(_SYNCS_AT_ONCE):
+                    log = os.open(f"{path}-wal", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+                    opened.callback(os.close, log)
+                    self._logs.put(log)
+                self._files = [(name, name.stat()) for name in (path, Path(f"{path}-wal"))]
             # A database that nobody holds any more is closed, and not left to the garbage
             # collector's own moment and warning.
             self._closer = weakref.finalize(self, opened.pop_all().close)
@@ -116,8 +121,41 @@ class SqliteDatabase:
     def sync(self) -> None:
         """Returns when everything that was committed is on disk; raises when it may not be."""
         with _translated(self.path):
-            os.fdatasync(self._log)
+            if self._is_log_doubtful:
+                self._begin_log_anew()
+            # Each is used by one thread at a time: of one error the system tells each of them once.
+            log = self._logs.get()
+            try:
+                os.fdatasync(log)
+            except OSError:
+                self._is_log_doubtful = True
+                raise
+            finally:
+                self._logs.put(log)
             self._require_in_place()
+
+    def _begin_log_anew(self) -> None:
+        """Copies the log into the database, which is synced, and empties it.
+
+        A sync that failed may leave for ever unwritten what it was to write, and the next one
+        succeeds all the same; so nothing more is built on a log that had one.
+        """
+        with self._one_renewal:
+            if not self._is_log_doubtful:
+                return
+            logs = [self._logs.get() for _ in range(_SYNCS_AT_ONCE)]
+            try:
+                with self._one_writer, self._turn.taken():
+                    done = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                if done[0] != 0:
+                    raise LedgerProblem(Code.LEDGER_BUSY, f"`{self.path}`: its log is being read")
+                for log in logs:
+                    with suppress(OSError):  # the error that is known already
+                        os.fdatasync(log)
+                self._is_log_doubtful = False
+            finally:
+                for log in logs:
+                    self._logs.put(log)
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
