@@ -10,6 +10,7 @@ as those of another user, and becomes that user before anything of the program r
 never mapped.
 """
 
+import errno
 import os
 
 from consentry.enforce.native import calls
@@ -66,14 +67,31 @@ class Box:
         """Everything up to and including the change of root."""
         calls.mount("none", "/", "", calls.MS_REC | calls.MS_SLAVE)
         calls.mount("tmpfs", self._root, "tmpfs", calls.MS_NOSUID | calls.MS_NODEV, "mode=755")
-        for step in self._plan["steps"]:
-            getattr(self, f"_{step[0]}")(*step[1:])
+        self.take_steps()
         os.chdir(self._root)
         calls.pivot_root(".", ".")
         calls.umount(".", calls.MNT_DETACH)
         os.chdir("/")
         flags = calls.MS_REMOUNT | calls.MS_BIND | calls.MS_RDONLY | calls.MS_NOSUID
         calls.mount("none", "/", "", flags | calls.MS_NODEV)
+
+    def take_steps(self) -> None:
+        """Carries out the plan's steps, where the root is."""
+        for step in self._plan["steps"]:
+            getattr(self, f"_{step[0]}")(*step[1:])
+
+    def hold(self, source: str, identity: "tuple[int, int]") -> int:
+        """A folder of the host, read-only and attached nowhere yet, for a root that is to come."""
+        flags = calls.OPEN_TREE_CLONE | calls.OPEN_TREE_CLOEXEC | calls.AT_RECURSIVE
+        tree = calls.open_tree(calls.AT_FDCWD, source, flags)
+        _require_same(os.fstat(tree), identity, source)
+        bits = calls.MOUNT_ATTR_RDONLY | calls.MOUNT_ATTR_NOSUID | calls.MOUNT_ATTR_NODEV
+        how = calls.AT_EMPTY_PATH | calls.AT_RECURSIVE
+        if self._is_root:
+            userns = self._files[self._plan["idmap"]]
+            calls.mount_setattr(tree, "", calls.MOUNT_ATTR_IDMAP, calls.AT_EMPTY_PATH, userns)
+        calls.mount_setattr(tree, "", bits, how)
+        return tree
 
     def _at(self, path: str) -> str:
         return self._root + path
@@ -111,9 +129,9 @@ class Box:
             flags = calls.OPEN_TREE_CLONE | calls.OPEN_TREE_CLOEXEC | calls.AT_RECURSIVE
             tree = calls.open_tree(calls.AT_FDCWD, source, flags)
             userns = self._files[self._plan["idmap"]]
-            calls.mount_setattr(
-                tree, "", calls.MOUNT_ATTR_IDMAP | bits, calls.AT_EMPTY_PATH, userns
-            )
+            calls.mount_setattr(tree, "", calls.MOUNT_ATTR_IDMAP, calls.AT_EMPTY_PATH, userns)
+            # What is mounted below may be of a kind that cannot be shown as another user's.
+            calls.mount_setattr(tree, "", bits, calls.AT_EMPTY_PATH | calls.AT_RECURSIVE)
             _require_same(os.fstat(tree), identity, source)
             calls.move_mount(tree, target)
             os.close(tree)
@@ -122,6 +140,35 @@ class Box:
         _require_same(os.stat(target, follow_symlinks=False), identity, source)  # noqa: PTH116
         if bits:
             calls.mount_setattr(calls.AT_FDCWD, target, bits, calls.AT_RECURSIVE)
+
+    def _view(
+        self,
+        source: str,
+        path: str,
+        attributes: "Sequence[str]",
+        identity: "tuple[int, int] | None",
+    ) -> None:
+        """A folder to be read: files are what they are, sockets and pipes lead to nobody outside.
+
+        No right to read covers talking to whoever listens there, and nothing but a file system in
+        between keeps a bound socket from being reached.
+        """
+        lower, nothing = "/.consentry-lower", "/.consentry-nothing"
+        for name in (lower, nothing):
+            self._dir(name)
+        self._bind(source, lower, attributes, identity)
+        layers = f"userxattr,lowerdir={self._at(lower)}:{self._at(nothing)}"
+        flags = calls.MS_RDONLY | calls.MS_NOSUID | calls.MS_NODEV
+        try:
+            calls.mount("overlay", self._at(path), "overlay", flags, layers)
+        except OSError as problem:
+            if problem.errno != errno.EINVAL:
+                raise
+            # Names without regard to case, as on memory sticks, cannot be layered.
+            calls.mount(self._at(lower), self._at(path), "", calls.MS_BIND | calls.MS_REC)
+        calls.umount(self._at(lower), calls.MNT_DETACH)
+        for name in (lower, nothing):
+            os.rmdir(self._at(name))  # noqa: PTH106 - as above
 
     def _empty(self, path: str) -> None:
         """Something to mount a file over, where there is nothing yet."""
@@ -244,6 +291,12 @@ class Box:
         calls.mount_setattr(
             calls.AT_FDCWD, self._at("/dev"), calls.MOUNT_ATTR_RDONLY | calls.MOUNT_ATTR_NOEXEC, 0
         )
+
+    def _whole_proc(self) -> None:
+        """Without anything over it: the kernel gives a fresh one only to those who see all of one."""
+        self._dir("/proc")
+        flags = calls.MS_NOSUID | calls.MS_NODEV | calls.MS_NOEXEC
+        calls.mount("proc", self._at("/proc"), "proc", flags)
 
     def _proc(self, hidden: "Sequence[str]") -> None:
         self._dir("/proc")

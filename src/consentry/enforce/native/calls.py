@@ -160,6 +160,16 @@ def openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:
     return int(result)
 
 
+def setns(descriptor: int, kind: int) -> None:
+    """Enters a namespace."""
+    checked(_libc.setns(descriptor, kind), "setns")
+
+
+def unshare(kinds: int) -> None:
+    """Leaves namespaces for new ones."""
+    checked(_libc.unshare(kinds), "unshare")
+
+
 def prctl(option: int, value: int = 0, what: str = "prctl") -> None:
     """`prctl(2)` with one argument."""
     zero = ctypes.c_ulong(0)

@@ -12,7 +12,7 @@ import marshal
 import os
 import select
 
-from consentry.enforce.native import box, calls, reaper
+from consentry.enforce.native import box, calls, reaper, worker
 from consentry.enforce.native.observer import Observer
 
 TYPE_CHECKING = False
@@ -48,6 +48,20 @@ class _Run:
         self.told = b""
 
 
+class _Snippet(_Run):
+    """One run of a worker; the worker is its parent, and tells of its end by closing the report."""
+
+    def __init__(self, news: _socket.socket) -> None:
+        self.news = news
+        self.observer = None
+        self.watched = set()
+        self.report, self.report_end = os.pipe()
+        self.gate, self.its = _socketpair()
+        self.gate.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
+        self.pidfd = -1
+        self.told = b""
+
+
 class Launcher:
     """Waits for requests, listeners, reports and deaths, and does what each needs."""
 
@@ -56,6 +70,7 @@ class Launcher:
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._does: dict[int, Any] = {}
+        self._workers: dict[str, _socket.socket] = {}
         # Root reaches files through mounts that show them as another user's; made once.
         self._shown_as: int | None = None
         self._refusal: OSError | None = None
@@ -77,27 +92,11 @@ class Launcher:
                     self._does[descriptor](events)
 
     def _take_request(self) -> bool:
-        header, ancillary, _, _ = self._control.recvmsg(
-            _HEADER, _socket.CMSG_SPACE(4 * _MOST_FILES), _socket.MSG_CMSG_CLOEXEC
-        )
-        if not header:
+        received = _receive(self._control)
+        if received is None:
             return False
-        files: list[int] = []
-        for level, kind, data in ancillary:
-            if (level, kind) == (_socket.SOL_SOCKET, _socket.SCM_RIGHTS):
-                files += [
-                    int.from_bytes(data[at : at + 4], "little")
-                    for at in range(0, len(data) - len(data) % 4, 4)
-                ]
-        wanted = int.from_bytes(header, "little")
-        body = b""
-        while len(body) < wanted:
-            part = self._control.recv(wanted - len(body))
-            if not part:
-                return False
-            body += part
+        plan, files = received
         news = _socket.socket(fileno=files[0])
-        plan = marshal.loads(body)  # noqa: S302 - from our own owner only
         plan["idmap"] = None
         if self._shown_as is not None:
             plan["idmap"] = len(files)
@@ -105,17 +104,63 @@ class Launcher:
         try:
             if self._refusal is not None:
                 raise self._refusal
-            run = _Run(news, plan, files)
+            self._carry_out(news, plan, files)
         except OSError as problem:
             _send(news, ("failed", problem.errno or 0, str(problem.filename or "uid_map")))
+        for descriptor in files[1:]:
+            os.close(descriptor)
+        return True
+
+    def _carry_out(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
+        if "preload" in plan:
+            self._start_worker(news, plan, files)
+        elif "worker" in plan:
+            self._order(news, plan, files)
         else:
+            run = _Run(news, plan, files)
             _send(news, ("started", run.pid, ""), run.pidfd)
             self._watch(run, run.report, lambda events: self._hear(run, events))
             self._watch(run, run.pidfd, lambda _: self._bury(run))
             self._watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
-        for descriptor in files[1:]:
-            os.close(descriptor)
-        return True
+
+    def _start_worker(
+        self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]"
+    ) -> None:
+        mine, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        with_users = 0 if plan["idmap"] is not None else calls.CLONE_NEWUSER
+        pid = calls.clone(box.NEW_NAMESPACES | with_users)
+        if pid == 0:
+            mine.close()
+            self._control.close()
+            worker.live(plan, files, its.detach())
+        its.close()
+        self._workers[plan["name"]] = mine
+        self._does[mine.fileno()] = lambda _: self._greet_worker(mine, news)
+        self._poll.register(mine.fileno(), select.POLLIN)
+
+    def _greet_worker(self, mine: _socket.socket, news: _socket.socket) -> None:
+        said = mine.recv(_REPORT_BYTES)
+        del self._does[mine.fileno()]
+        self._poll.unregister(mine.fileno())
+        _send(news, marshal.loads(said) if said else ("failed", 0, "the worker ended"))  # noqa: S302
+        news.close()
+
+    def _order(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
+        run = _Snippet(news)
+        body = marshal.dumps({**plan, "idmap": None})
+        given = [run.report_end, run.its.fileno(), *files[1:]]
+        rights = b"".join(each.to_bytes(4, "little") for each in given)
+        ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]
+        self._workers[plan["worker"]].sendmsg([body], ancillary)
+        run.its.close()
+        os.close(run.report_end)
+        self._watch(run, run.report, lambda events: self._hear_snippet(run, events))
+        self._watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
+
+    def _hear_snippet(self, run: "_Snippet", events: int) -> None:
+        self._hear(run, events)
+        if run.report not in run.watched:
+            self._close(run, 0)
 
     def _watch(self, run: _Run, descriptor: int, does: "Any") -> None:
         self._does[descriptor] = does
@@ -129,9 +174,17 @@ class Launcher:
             self._poll.unregister(descriptor)
 
     def _take_descriptor(self, run: _Run) -> None:
-        space = _socket.CMSG_SPACE(4)
+        space = _socket.CMSG_SPACE(4) + _socket.CMSG_SPACE(12)
         said, ancillary, _, _ = run.gate.recvmsg(1, space, _socket.MSG_CMSG_CLOEXEC)
-        taken = [int.from_bytes(data[:4], "little") for _, _, data in ancillary]
+        taken = []
+        for _, kind, data in ancillary:
+            if kind == _socket.SCM_RIGHTS:
+                taken.append(int.from_bytes(data[:4], "little"))
+            elif kind == _socket.SCM_CREDENTIALS and run.pidfd < 0 and said:
+                # The kernel's word for who is speaking, in the numbers of our own namespace.
+                run.pid = int.from_bytes(data[:4], "little")
+                run.pidfd = os.pidfd_open(run.pid)
+                _send(run.news, ("started", run.pid, ""), run.pidfd)
         if said == b"b":
             _send(run.news, ("built", len(taken), ""), *taken)
             for descriptor in taken:
@@ -166,10 +219,13 @@ class Launcher:
             self._hear(run, select.POLLIN)
             self._forget(run, run.report)
         waited = os.waitid(_P_PIDFD, run.pidfd, os.WEXITED)
+        self._close(run, waited.si_status if waited is not None else 0)
+
+    def _close(self, run: _Run, status: int) -> None:
         for descriptor in list(run.watched):
             self._forget(run, descriptor)
         notes = {} if run.observer is None else run.observer.notes()
-        notes["status"] = waited.si_status if waited is not None else 0
+        notes["status"] = status
         held = os.memfd_create("notes", os.MFD_CLOEXEC)
         os.write(held, marshal.dumps(notes))
         _send(run.news, ("over", 0, ""), held)
@@ -179,7 +235,27 @@ class Launcher:
         run.news.close()
         run.gate.close()
         os.close(run.report)
-        os.close(run.pidfd)
+        if run.pidfd >= 0:
+            os.close(run.pidfd)
+
+
+def _receive(control: _socket.socket) -> "tuple[dict[str, Any], list[int]] | None":
+    """A plan and its descriptors; None when the owner is gone."""
+    space = _socket.CMSG_SPACE(4 * _MOST_FILES)
+    header, ancillary, _, _ = control.recvmsg(_HEADER, space, _socket.MSG_CMSG_CLOEXEC)
+    files = [
+        int.from_bytes(data[at : at + 4], "little")
+        for _, _, data in ancillary
+        for at in range(0, len(data) - len(data) % 4, 4)
+    ]
+    wanted = int.from_bytes(header, "little")
+    body = b""
+    while len(body) < wanted:
+        part = control.recv(wanted - len(body))
+        if not part:
+            return None
+        body += part
+    return (marshal.loads(body), files) if header else None  # noqa: S302 - from our own owner
 
 
 def _other_users() -> int:

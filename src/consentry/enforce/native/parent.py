@@ -49,8 +49,9 @@ class Ended:
 class Running:
     """One box that was started; not shared between threads."""
 
-    def __init__(self, news: socket.socket) -> None:
+    def __init__(self, news: socket.socket, *, listens: bool = True) -> None:
         self._news = news
+        self._listens = listens
         self._pidfd: int | None = None
         self.pid: int | None = None
         self._layer: int | None = None
@@ -77,6 +78,8 @@ class Running:
                 self._layer = descriptors[0] if descriptors else None
             case "ended":
                 self._end = (number, detail)
+            case "ready":
+                return False
             case "over":
                 [held] = descriptors
                 with os.fdopen(held, "rb") as notes:
@@ -96,7 +99,7 @@ class Running:
 
     def end_now(self) -> None:
         """Kills everything in the box; what it used is still counted."""
-        self.pass_signal(END_NOW)
+        self.pass_signal(END_NOW if self._listens else signal.SIGKILL)
 
     def kill(self) -> None:
         """Kills the box itself, for one that does not listen."""
@@ -152,7 +155,7 @@ class NativeParent:
     def launch(self, plan: Mapping[str, Any], files: Sequence[int]) -> Running:
         """Starts a box; `files` are the descriptors that the plan names by number from 1 on."""
         mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        body = marshal.dumps({**plan, "root": self._root})
+        body = marshal.dumps({"root": self._root, **plan})
         try:
             with self._one_at_a_time:
                 header = len(body).to_bytes(8, "little")
@@ -163,7 +166,7 @@ class NativeParent:
             raise Refused(Code.ENGINE_FAILED, f"the launcher is gone: {problem}") from problem
         finally:
             its.close()
-        return Running(mine)
+        return Running(mine, listens="worker" not in plan)
 
     def close(self) -> None:
         """Ends the launcher, and every box with it."""

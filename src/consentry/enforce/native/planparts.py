@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from consentry.enforce.confinement import Confinement
+from consentry.enforce.facts import HostView
+from consentry.enforce.mounts import read_mounts
 from consentry.enforce.native.rights import EXECUTE, READ, WRITE, Handled
 from consentry.enforce.native.runtime import HOME, Runtime, Step
 from consentry.enforce.roots import Root, outermost
@@ -93,12 +95,24 @@ def writable_place(root: Root) -> Path:
 def bind_steps(readable: Iterable[Root]) -> Iterator[Step]:
     """Each root where it is outside."""
     for root in readable:
+        path = str(root.path)
         if root.is_folder:
-            yield ("dir", str(root.path))
+            yield ("dir", path)
+            yield ("view", path, path, READ_ONLY, root.identity)
+            yield from _mounted_steps(root.path)
         else:
             yield ("dir", str(root.path.parent))
-            yield ("empty", str(root.path))
-        yield ("bind", str(root.path), str(root.path), READ_ONLY, root.identity)
+            yield ("empty", path)
+            yield ("bind", path, path, READ_ONLY, root.identity)
+
+
+def _mounted_steps(folder: Path) -> Iterator[Step]:
+    """What is mounted below a folder is a part of it, and no part of a view of it."""
+    mounts = read_mounts(HostView()) or ()
+    for point in sorted({mount.point for mount in mounts if mount.kind != "autofs"}):
+        if Path(point) != folder and Path(point).is_relative_to(folder):
+            how = "view" if Path(point).is_dir() else "bind"
+            yield (how, point, point, ("ro", "nosuid", "nodev"), None)
 
 
 def layer_rules(
@@ -107,7 +121,13 @@ def layer_rules(
     """A layer shows a whole root; what of it may be read and written is said one by one."""
     for layer in layered:
         for root in layer.writable:
-            yield (str(writable_place(root)), handled.on(WRITE, folder=True))
+            place = writable_place(root)
+            if place == root.path:
+                yield (str(place), handled.on(WRITE, folder=True))
+            else:
+                # The folder is opened for one file's sake; what lies beside it is not to be read.
+                yield (str(place), handled.on(WRITE & ~READ, folder=True))
+                yield (str(root.path), handled.on(WRITE, folder=False))
     for root in reads:
         yield (str(root.path), handled.on(READ, folder=root.is_folder))
 

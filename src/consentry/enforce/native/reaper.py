@@ -67,7 +67,7 @@ def _run(
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
     calls.prctl(calls.PR_SET_DUMPABLE, 0)
-    _hand_out(gate[1], b"b", built.layer)
+    hand_out(gate[1], b"b", built.layer)
     for number in _PASSED_ON:
         _signal.signal(number, _signal.SIG_IGN)
     child = os.fork()
@@ -98,7 +98,7 @@ def _become_program(
         box.restrict_files(plan["landlock"])
         listener = calls.seccomp(plan["filter"], listening=plan["listens"])
         if plan["listens"]:
-            _hand_out(gate[1], b"l", listener)
+            hand_out(gate[1], b"l", listener)
             os.close(listener)
         calls.close_from(3)
         os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
@@ -134,7 +134,7 @@ def _take_streams(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
         fcntl.ioctl(files[plan["terminal"]], 0x540E, 0)  # TIOCSCTTY
 
 
-def _hand_out(gate: int, what: bytes, descriptor: int | None) -> None:
+def hand_out(gate: int, what: bytes, descriptor: int | None) -> None:
     """Passes a descriptor to the launcher, and goes on only when it was taken.
 
     With a listener, nothing that is trapped may be called before somebody serves it.

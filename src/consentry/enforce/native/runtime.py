@@ -53,10 +53,14 @@ _LEAD_INTO_USR: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Which parts of the host are provided, and the steps that do it."""
+    """Which parts of the host are provided, and the steps that do it.
+
+    Prefixes have steps of their own, because one may lie below a folder that the run gets anew.
+    """
 
     roots: tuple[str, ...]
     steps: tuple[Step, ...]
+    prefix_steps: tuple[Step, ...]
 
 
 def runtime_of(
@@ -77,10 +81,9 @@ def runtime_of(
         roots.append(str(path))
         steps += _shown(path)
     steps += _written_for_the_box(uid, gid)
-    for prefix in prefixes:
-        roots.append(str(prefix))
-        steps += _shown(prefix)
-    return Runtime(tuple(roots), tuple(steps))
+    roots += map(str, prefixes)
+    shown = [step for prefix in prefixes for step in _shown(prefix)]
+    return Runtime(tuple(roots), tuple(steps), tuple(shown))
 
 
 def _exceptions(protected: ProtectedRoots) -> Iterator[Path]:

@@ -1,0 +1,186 @@
+"""Snippets in warm workers: a result or a typed error, and nothing of one run in the next."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from consentry.enforce.native import calls
+from consentry.enforce.native.parent import NativeParent
+from consentry.enforce.native.planner import Host
+from consentry.enforce.native.snippets import SnippetOutcome, SnippetPlan, SnippetWorkers
+from consentry.enforce.native.supervisor import Bounds
+from consentry.surface.protected import protected_roots
+
+
+class Bench:
+    """One launcher, its workers, and a folder to read."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.workspace = workspace
+        self.parent = NativeParent()
+        host = Host(
+            uid=os.getuid(),
+            gid=os.getgid(),
+            machine=calls.MACHINE,
+            landlock_abi=calls.landlock_abi(),
+            home=None,
+            protected=protected_roots(),
+        )
+        self.workers = SnippetWorkers(self.parent, host)
+
+    def run(
+        self,
+        source: str,
+        plan: SnippetPlan | None = None,
+        preload: tuple[str, ...] = (),
+        **names: object,
+    ) -> SnippetOutcome:
+        """A snippet that may read the folder, unless a plan says otherwise."""
+        usual = SnippetPlan(self.workspace, (self.workspace,))
+        return self.workers.run(source.encode(), names, plan or usual, preload)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """Shared by the tests here, as runs share a worker."""
+    workspace = tmp_path_factory.mktemp("workspace")
+    (workspace / "data.txt").write_text("forty-two")
+    made = Bench(workspace)
+    yield made
+    made.parent.close()
+
+
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [
+        ("1 + 1", 2),
+        ("x = 3\nx * 2", 6),
+        ("result = {'a': [1, None, 'é']}", {"a": [1, None, "é"]}),
+        ("if True:\n    return [1]\nreturn 2", [1]),
+        ("def f():\n    return 7\nf()", 7),
+        ("open('data.txt').read()", "forty-two"),
+        ("n + 1", 42),
+        ("pass", None),
+        ("", None),
+    ],
+)
+def test_a_snippet_gives_back_a_json_value(bench: Bench, source: str, result: object) -> None:
+    """`result`, a top-level return, or the last expression; names it is handed are there."""
+    outcome = bench.run(source, n=41)
+    assert (outcome.result, outcome.error) == (result, None)
+    assert outcome.supervised.ended.status == 0
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("def", "SyntaxError"),
+        ("object()", "ResultNotJson"),
+        ("float('nan')", "ResultNotJson"),
+        ("import os; os._exit(4)", "NoResult"),
+        ("import nowhere", "ModuleNotFoundError"),
+    ],
+)
+def test_what_goes_wrong_is_a_typed_error(bench: Bench, source: str, kind: str) -> None:
+    """Never an exception on this side."""
+    outcome = bench.run(source)
+    assert outcome.error is not None
+    assert outcome.error.type == kind
+
+
+def test_printed_text_is_kept_apart_from_the_result(bench: Bench) -> None:
+    """And a status that the snippet chooses is passed on."""
+    outcome = bench.run("import sys\nprint('out')\nprint('err', file=sys.stderr)\nsys.exit(3)")
+    assert (outcome.stdout, outcome.stderr) == (b"out\n", b"err\n")
+    assert outcome.supervised.ended.status == 3
+
+
+def test_nothing_of_one_run_is_there_in_the_next(bench: Bench) -> None:
+    """Neither files in the run's own folders, nor variables, nor modules that were changed."""
+    plan = SnippetPlan(bench.workspace, (bench.workspace,), may_write_tmp=True)
+    first = bench.run(
+        "import json, builtins\n"
+        "for place in ('/tmp/x', '/dev/shm/x', '/home/user/x'):\n"
+        "    open(place, 'w').write('left')\n"
+        "json.left = builtins.left = 1",
+        plan,
+    )
+    assert first.error is None
+    second = bench.run(
+        "import builtins, json, os\n"
+        "left = [hasattr(json, 'left'), hasattr(builtins, 'left')]\n"
+        "left + [os.path.exists(p) for p in ('/tmp/x', '/dev/shm/x', '/home/user/x')]",
+        plan,
+    )
+    assert second.result == [False] * 5
+
+
+def test_runs_draw_different_random_numbers(bench: Bench) -> None:
+    """Though they are copies of one process that has the generator loaded."""
+    drawn = {
+        bench.run("import random\nrandom.random()", preload=("random",)).result for _ in range(5)
+    }
+    assert len(drawn) == 5
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "open('/etc/shadow').read()",
+        "open('data.txt', 'w')",
+        "open('/tmp/x', 'w')",
+        "import os; os.listdir('/.held')",
+        "import os; os.listdir('/var/log')",
+        "import subprocess; subprocess.run(['/usr/bin/id'], check=True)",
+        "import socket; socket.create_connection(('192.0.2.1', 80), 2)",
+        "import socket; socket.socket(16, 3, 0)",
+        "import os; os.kill(2, 0)",
+        "import ctypes; assert ctypes.CDLL(None).unshare(0x10000000) == 0",
+        "import os; os.memfd_create('x')",
+    ],
+)
+def test_what_is_not_granted_fails(bench: Bench, attempt: str) -> None:
+    """No file, no program, no network, no other process; the host's file stays as it was."""
+    outcome = bench.run(attempt)
+    assert outcome.error is not None
+    assert (bench.workspace / "data.txt").read_text() == "forty-two"
+
+
+def test_the_run_s_own_folders_can_be_granted(bench: Bench) -> None:
+    """The same write as above works where the plan allows it."""
+    plan = SnippetPlan(may_write_tmp=True)
+    assert bench.run("open('/tmp/x', 'w').write('ab')", plan).result == 2
+
+
+def test_secrets_of_the_caller_are_not_inherited(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its environment nor its open files."""
+    monkeypatch.setenv("A_SECRET", "s3cr3t")
+    outcome = bench.run(
+        "import os\n[dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))]"
+    )
+    assert outcome.error is None
+    names, descriptors = outcome.result  # type: ignore[misc]
+    assert "A_SECRET" not in names
+    # The listing has one descriptor of its own open while it reads.
+    assert set(descriptors) <= {0, 1, 2, 3, 4}
+
+
+def test_a_snippet_that_does_not_end_is_ended(bench: Bench) -> None:
+    """With everything it started; and the worker goes on."""
+    plan = SnippetPlan(bounds=Bounds(wall_seconds=0.3))
+    outcome = bench.run("import os\nos.fork()\nwhile True: pass", plan)
+    assert outcome.supervised.timed_out
+    assert bench.run("'still here'").result == "still here"
+
+
+def test_modules_of_the_operator_are_loaded_before_any_snippet(bench: Bench) -> None:
+    """In the worker, where there is no workspace yet; a list that cannot be loaded is an error."""
+    outcome = bench.run("import sys\n'xmlrpc.client' in sys.modules", preload=("xmlrpc.client",))
+    assert outcome.result is True
+    with pytest.raises(Exception, match="No module named 'nowhere'"):
+        bench.run("1", preload=("nowhere",))
