@@ -1,5 +1,10 @@
 """Instants and clocks (CONTRACTS §9 time)."""
 
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,12 +13,54 @@ from consentry.base.clock import Instant, ManualClock, SystemClock
 from consentry.base.errors import BadInput
 from consentry.base.units import Duration
 
+FIRST, LAST = "0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"
+
+
+@contextmanager
+def local_time(zone: str) -> Iterator[None]:
+    """This process as if it ran there."""
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = zone
+    time.tzset()
+    try:
+        yield
+    finally:
+        os.environ.pop("TZ")
+        if before is not None:
+            os.environ["TZ"] = before
+        time.tzset()
+
 
 def test_the_wire_form() -> None:
     """ISO-8601, UTC, milliseconds, Z."""
     assert str(Instant(0)) == "1970-01-01T00:00:00.000Z"
     assert str(Instant(1_734_085_800_000)) == "2024-12-13T10:30:00.000Z"
     assert str(Instant(-1)) == "1969-12-31T23:59:59.999Z"
+
+
+@pytest.mark.parametrize(
+    ("zone", "winter", "summer"),
+    [
+        ("EST5EDT,M3.2.0,M11.1.0", "2026-01-15 07:00:01-05:00", "2026-07-15 18:30:01-04:00"),
+        ("IST-5:30", "2026-01-15 17:30:01+05:30", "2026-07-16 04:00:01+05:30"),
+        ("UTC0", "2026-01-15 12:00:01+00:00", "2026-07-15 22:30:01+00:00"),
+    ],
+)
+def test_the_shown_form(zone: str, winter: str, summer: str) -> None:
+    """CONTRACTS §9-time-1: local, with the offset of that day; the wire form stays in UTC."""
+    moments = ("2026-01-15T12:00:01.999Z", "2026-07-15T22:30:01.000Z")
+    with local_time(zone):
+        assert tuple(Instant.parse(moment).shown() for moment in moments) == (winter, summer)
+        assert tuple(str(Instant.parse(moment)) for moment in moments) == moments
+
+
+@pytest.mark.parametrize("zone", ["EST5", "IST-5:30"])
+def test_the_first_and_the_last_moment_can_be_shown(zone: str) -> None:
+    """Where the local year would be none, in UTC; the offset says so."""
+    with local_time(zone):
+        first, last = (Instant.parse(at).shown() for at in (FIRST, LAST))
+    assert first in {"0001-01-01 00:00:00+00:00", "0001-01-01 05:30:00+05:30"}
+    assert last in {"9999-12-31 23:59:59+00:00", "9999-12-31 18:59:59-05:00"}
 
 
 @given(st.integers(min_value=-62_135_596_800_000, max_value=253_402_300_799_999))

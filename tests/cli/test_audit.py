@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.record.envelope import Draft
 from consentry.service.ledgers import ledger_for_writing
@@ -163,7 +164,7 @@ def test_verify_says_when_the_last_checkpoint_was_taken(
     assert document["last_checkpoint"] >= made["timestamp_utc"]
     shown = consentry("audit", "verify").out.splitlines()[-2:]
     assert shown[0].startswith("no checkpoint was compared: a cut tail")
-    last = document["last_checkpoint"]
+    last = Instant.parse(document["last_checkpoint"]).shown()
     assert shown[1] == f"the last one was taken at {last}; name its copy with --checkpoint"
 
 

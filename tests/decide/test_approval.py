@@ -35,7 +35,7 @@ def test_a_second_answer_is_refused_and_told_who_answered() -> None:
     for second in (answer(), answer(Outcome.DENIED)):
         problem = refusal(settled, second, SOON)
         assert problem.code is Code.REQUEST_SETTLED
-        for part in ("approved", APPROVER, "approver", "terminal", str(SOON)):
+        for part in ("approved", APPROVER, "approver", "terminal", SOON.shown()):
             assert part in problem.message
 
 

@@ -38,13 +38,23 @@ class Instant:
         return self.as_datetime().isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
     def as_datetime(self) -> datetime:
-        """The same instant as an aware `datetime`, for showing it in local time."""
+        """The same instant as an aware `datetime`, in UTC."""
         try:
             return _EPOCH + self.unix_ms * _MILLISECOND
         except OverflowError:
             raise BadInput(
                 Code.TIMESTAMP, f"`{self.unix_ms}` ms lies outside the years 1 to 9999"
             ) from None
+
+    def shown(self) -> str:
+        """For people: local time to the second, with its offset from UTC."""
+        moment = self.as_datetime()
+        try:
+            local = moment.astimezone()
+        except (OverflowError, ValueError):
+            # Hours from the first or the last year there is, the local one may lie beyond it.
+            local = moment
+        return local.isoformat(sep=" ", timespec="seconds")
 
     @classmethod
     def parse(cls, text: str) -> "Instant":

@@ -75,8 +75,7 @@ def _line(output: Output, event: Mapping[str, object]) -> str:
     event_id = safe_line(str(event["eventId"]))
     if output.quiet:
         return event_id
-    at = Instant.parse(str(event["timestampUtc"])).as_datetime().astimezone()
-    when = at.isoformat(sep=" ", timespec="seconds")
+    when = Instant.parse(str(event["timestampUtc"])).shown()
     kind = output.paint(safe_line(str(event["type"])), "bold")
     return f"{when}  {kind}  {safe_line(str(event['subject']))}  {event_id}"
 

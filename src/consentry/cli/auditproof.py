@@ -161,12 +161,12 @@ def _words(proof: AnyProof) -> str:
         signed = proof.checkpoint
         return (
             f"{proof.event} is event {proof.index + 1} of {safe_line(proof.writer)}, in the "
-            f"checkpoint of {signed.timestamp_utc}, signed with {signed.key_id}"
+            f"checkpoint of {signed.timestamp_utc.shown()}, signed with {signed.key_id}"
         )
     old, new = proof.old, proof.new
     return (
-        f"the checkpoint of {new.timestamp_utc}, signed with {new.key_id}, continues the one of "
-        f"{old.timestamp_utc}: {sum(head.size for head in old.heads)} events are still the same"
+        f"the checkpoint of {new.timestamp_utc.shown()}, signed with {new.key_id}, continues the one of "
+        f"{old.timestamp_utc.shown()}: {sum(head.size for head in old.heads)} events are still the same"
     )
 
 

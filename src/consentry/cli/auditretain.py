@@ -5,7 +5,7 @@ from contextlib import closing
 
 import click
 
-from consentry.base.clock import SystemClock
+from consentry.base.clock import Instant, SystemClock
 from consentry.base.codes import ExitStatus
 from consentry.base.ids import Uuid7Ids
 from consentry.base.safetext import safe_line
@@ -95,7 +95,7 @@ def _lines(old: OldEvents, record: ArchiveRecord | None, out: str | None) -> lis
         lines = [f"{old.events} events archived in {safe_line(str(out))} as {record.archive_id}"]
     lines += [
         f"  {safe_line(each.writer)}  {each.events} events, "
-        f"{each.first_seq} to {each.last_seq}, {each.oldest} to {each.newest}"
+        f"{each.first_seq} to {each.last_seq}, {_shown(each.oldest)} to {_shown(each.newest)}"
         for each in old.writers
     ]
     if record is not None:
@@ -103,6 +103,10 @@ def _lines(old: OldEvents, record: ArchiveRecord | None, out: str | None) -> lis
     if old.has_more:
         lines.append("more events are old enough: run the command again, with another file")
     return lines
+
+
+def _shown(stored: str) -> str:
+    return Instant.parse(stored).shown()
 
 
 def _document(

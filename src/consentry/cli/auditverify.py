@@ -86,13 +86,13 @@ def _document(archive: SealedArchive) -> dict[str, object]:
 
 def _compared(kept: Checkpoint | None, taken: Instant | None) -> str:
     unseen = "a cut tail or an older copy would not be seen"
-    if kept is None and taken is None:
-        return f"no checkpoint was ever taken: {unseen}"
     if kept is None:
-        last = f"the last one was taken at {taken}; name its copy with --checkpoint"
+        if taken is None:
+            return f"no checkpoint was ever taken: {unseen}"
+        last = f"the last one was taken at {taken.shown()}; name its copy with --checkpoint"
         return f"no checkpoint was compared: {unseen}\n{last}"
     then = sum(head.size for head in kept.heads)
-    return f"the checkpoint of {kept.timestamp_utc} holds: its {then} events are all there"
+    return f"the checkpoint of {kept.timestamp_utc.shown()} holds: its {then} events are all there"
 
 
 verify = PlainCommand(

@@ -82,7 +82,7 @@ def _tell(output: Output, found: Purged, *, dry: bool) -> None:
     elif output.quiet:
         pass
     elif not found.total:
-        output.text(f"nothing has been without effect since before {found.before}")
+        output.text(f"nothing has been without effect since before {found.before.shown()}")
     else:
         done = f"row{'' if found.total == 1 else 's'} {'would be removed' if dry else 'removed'}"
         rows = [f"  {table}  {count}" for table, count in found.rows.items() if count]

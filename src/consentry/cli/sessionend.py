@@ -47,7 +47,8 @@ def _words(ending: Ending) -> str:
     if session is None:
         return "no session goes on at this terminal"
     if ending.was_over:
-        return f"{session.session_id} was over before: {session.ended_at} ({session.ended_why})"
+        when = (session.ended_at or session.started_at).shown()
+        return f"{session.session_id} was over before: {when} ({session.ended_why})"
     return f"{session.session_id} is over"
 
 

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from consentry.base.clock import Instant, SystemClock
+from consentry.base.clock import SystemClock
 from consentry.base.codes import ExitStatus
 from consentry.base.ids import Uuid7Ids
 from consentry.base.safetext import safe_line
@@ -56,15 +56,11 @@ def _list(ctx: click.Context, *, ended_too: bool) -> ExitStatus:
 
 
 def _line(session: Session, found: SessionList) -> str:
-    since = f"{session.session_id}  {_local(session.started_at)}"
+    since = f"{session.session_id}  {session.started_at.shown()}"
     who = f"{session.kind.value}  {safe_line(session.user)}"
     if session.ended_at is not None:
-        return f"{since}  {who}  over {_local(session.ended_at)} ({session.ended_why})"
+        return f"{since}  {who}  over {session.ended_at.shown()} ({session.ended_why})"
     return f"{since}  {who}" + ("  this terminal" if session.session_id == found.here else "")
-
-
-def _local(instant: Instant) -> str:
-    return instant.as_datetime().astimezone().isoformat(sep=" ", timespec="seconds")
 
 
 list_ = PlainCommand(

@@ -122,11 +122,12 @@ class ApprovalRequest:
     def require_open(self, now: Instant) -> None:
         """Raises unless an answer can still be given now, and says how it ended."""
         if self.is_overdue(now) or self.status == Outcome.EXPIRED:
-            message = f"the deadline of `{self.request_id}` passed at {self.deadline}"
+            message = f"the deadline of `{self.request_id}` passed at {self.deadline.shown()}"
             raise Refused(Code.REQUEST_LATE, message)
         if self.answer is not None:
+            when = (self.answered_at or self.deadline).shown()
             ended = f"{self.status} by `{self.answer.by}` ({self.answer.role})"
-            way = f"through {self.answer.channel} at {self.answered_at}"
+            way = f"through {self.answer.channel} at {when}"
             raise Refused(Code.REQUEST_SETTLED, f"`{self.request_id}` was {ended} {way}")
 
     def _settled(self, answer: Answer, now: Instant) -> "ApprovalRequest":

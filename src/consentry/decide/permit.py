@@ -102,16 +102,18 @@ class Permit:
         """The same permit, spent; raises `permit-refused` where it cannot be."""
         check_text("spentBy", by)
         if self.spent_at is not None:
-            raise _refusal(self.permit_id, f"was spent by `{self.spent_by}` at {self.spent_at}")
+            when = self.spent_at.shown()
+            raise _refusal(self.permit_id, f"was spent by `{self.spent_by}` at {when}")
         if on_machine != self.machine_id:
             raise _refusal(
                 self.permit_id, f"is for `{self.machine_id}`, and this is `{on_machine}`"
             )
         if now > self.expires_at:
-            raise _refusal(self.permit_id, f"expired at {self.expires_at}")
+            raise _refusal(self.permit_id, f"expired at {self.expires_at.shown()}")
         if now < self.made_at:
             # Otherwise a clock set back would let it live longer than its minute.
-            raise _refusal(self.permit_id, f"was made at {self.made_at}, after the present {now}")
+            made, present = self.made_at.shown(), now.shown()
+            raise _refusal(self.permit_id, f"was made at {made}, after the present {present}")
         return replace(self, spent_at=now, spent_by=by)
 
     def to_json(self) -> dict[str, Json]:

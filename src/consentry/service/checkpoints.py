@@ -135,7 +135,7 @@ def kept_checkpoint(around: Surroundings, file: str, key_file: str | None) -> Ch
 
 def require_continues(history: History | None, kept: Checkpoint) -> None:
     """Raises `chain-broken` unless the ledger still has all that the checkpoint saw."""
-    when = f"the checkpoint of {kept.timestamp_utc}"
+    when = f"the checkpoint of {kept.timestamp_utc.shown()}"
     if history is None:
         raise LedgerProblem(Code.CHAIN_BROKEN, f"the ledger is gone; {when} has seen it")
     if history.store_id() != kept.store_id:

@@ -53,7 +53,7 @@ def prove_event(history: History, place: EventPlace, checkpoint: Checkpoint) -> 
     if place.seq > size:
         raise BadInput(
             Code.PROOF,
-            f"the event was recorded after the checkpoint of {checkpoint.timestamp_utc}: it is "
+            f"the event was recorded after the checkpoint of {checkpoint.timestamp_utc.shown()}: it is "
             f"event {place.seq} of `{place.writer}`, of which the checkpoint has seen {size}",
             help_line="name a later checkpoint, or none: then one is taken now",
         )
@@ -113,7 +113,7 @@ def event_hash(text: bytes) -> Digest:
 
 def _require_same_store(history: History, checkpoint: Checkpoint) -> None:
     if history.store_id() != checkpoint.store_id:
-        when = f"the checkpoint of {checkpoint.timestamp_utc}"
+        when = f"the checkpoint of {checkpoint.timestamp_utc.shown()}"
         raise LedgerProblem(
             Code.CHECKPOINT, f"{when} is of another ledger, `{checkpoint.store_id}`"
         )

@@ -132,9 +132,11 @@ def _is_open(consent: Consent) -> bool:
 def _require_open(consent: Consent) -> Consent:
     if consent.revoked_at is not None:
         message = f"`{consent.consent_id}` was revoked by `{consent.revoked_by}`"
-        raise Refused(Code.CONSENT_CLOSED, f"{message} at {consent.revoked_at}")
+        raise Refused(Code.CONSENT_CLOSED, f"{message} at {consent.revoked_at.shown()}")
     if consent.used_at is not None:
-        message = f"`{consent.consent_id}` was for one run and was used at {consent.used_at}"
+        message = (
+            f"`{consent.consent_id}` was for one run and was used at {consent.used_at.shown()}"
+        )
         raise Refused(Code.CONSENT_CLOSED, message)
     return consent
 
