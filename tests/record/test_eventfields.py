@@ -1,5 +1,6 @@
 """The documents' own events: which words they take, and what must agree inside one payload."""
 
+import re
 from typing import Any
 
 import pytest
@@ -24,6 +25,21 @@ DECISIONS = {
 }
 
 
+THIRTEEN = (
+    "eventId", "timestampUtc", "moduleId", "moduleVersion", "capabilityId", "actionId",
+    "transactionId", "decision", "decisionReasonCode", "approverIdentity", "approverRole",
+    "grantScope", "grantVersion",
+)  # fmt: skip
+
+
+def words_of(event_type: EventType, name: str) -> str:
+    """What a field takes, in the words of its refusal."""
+    problem = refusal(event_type, sample_payload(event_type, **{name: "no such word"}))
+    said = re.search("must have (.+) here$", problem.message)
+    assert said is not None
+    return said[1]
+
+
 def refused_at(event_type: EventType, **changes: Any) -> str:
     """The field that a changed sample is refused for."""
     return field_named(refusal(event_type, sample_payload(event_type, **changes)))
@@ -37,6 +53,72 @@ def test_each_capability_event_has_its_own_decisions(event_type: EventType, deci
         check_payload(event_type, sample_payload(event_type, decision=decision))
     else:
         assert refused_at(event_type, decision=decision) == "payload.decision"
+
+
+@pytest.mark.parametrize("event_type", MODULE_EVENTS)
+@pytest.mark.parametrize(
+    "other", ["", "cancelled", "approve", "deny", "expired", "Denied", "requested ", 1, True, None]
+)
+def test_there_is_no_sixth_decision(event_type: EventType, other: Any) -> None:
+    """MODULES §audit-2: five words, spelled so, and no other in any of the events."""
+    assert refused_at(event_type, decision=other) == "payload.decision"
+    taken = {
+        "capability.escalation.requested": "`requested`",
+        "capability.escalation.approved": "`approved`",
+        "capability.escalation.denied": "one of `denied`, `timeout`",
+        "capability.check.rejected": "`rejected`",
+        "capability.rollback.executed": "`rejected`",
+        "capability.rollback.failed": "`rejected`",
+    }
+    assert words_of(event_type, "decision") == taken[event_type]
+
+
+@pytest.mark.parametrize("event_type", MODULE_EVENTS)
+def test_a_grant_has_one_of_three_scopes(event_type: EventType) -> None:
+    """MODULES §audit-3: each is taken; another word, spelling or kind of value is not."""
+    for scope in ("session", "persistent", "none"):
+        check_payload(event_type, sample_payload(event_type, grantScope=scope))
+    for other in ("", "forever", "once", "permanent", "Session", "persistent ", 1, False, None):
+        assert refused_at(event_type, grantScope=other) == "payload.grantScope"
+    assert words_of(event_type, "grantScope") == "one of `session`, `persistent`, `none`"
+
+
+@pytest.mark.parametrize("event_type", MODULE_EVENTS)
+def test_a_reason_is_one_of_the_documents_codes(event_type: EventType) -> None:
+    """CONTRACTS §12-reason: the seven reject codes of MODULES and six words more, no others."""
+    codes = (
+        "capability-unknown-id",
+        "capability-not-requested",
+        "capability-not-granted",
+        "capability-grant-stale",
+        "capability-escalation-denied",
+        "capability-escalation-timeout",
+        "capability-policy-violation",
+        "user-approved-session",
+        "user-approved-persistent",
+        "user-denied",
+        "user-cancelled",
+        "deadline",
+        "policy",
+    )
+    for code in codes:
+        check_payload(event_type, sample_payload(event_type, decisionReasonCode=code))
+    for other in ("", "because", "user-approved", "Policy", "capability_not_granted", 1, None):
+        assert refused_at(event_type, decisionReasonCode=other) == "payload.decisionReasonCode"
+    listed = ", ".join(f"`{code}`" for code in codes)
+    assert words_of(event_type, "decisionReasonCode") == f"one of {listed}"
+
+
+@pytest.mark.parametrize("event_type", MODULE_EVENTS)
+@pytest.mark.parametrize("name", THIRTEEN)
+def test_a_capability_event_without_one_of_thirteen_fields_is_refused(
+    event_type: EventType, name: str
+) -> None:
+    """MODULES §audit-1: each by its name, and these are all it must have."""
+    payload = sample_payload(event_type)
+    del payload[name]
+    assert field_named(refusal(event_type, payload)) == f"payload.{name}"
+    assert [field.name for field in event_type.shape.fields] == list(THIRTEEN)
 
 
 @pytest.mark.parametrize("event_type", MODULE_EVENTS)

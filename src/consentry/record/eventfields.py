@@ -53,6 +53,23 @@ TOKEN_TYPES: Final = (
     "CapabilityBundle",
 )
 
+REASON_CODES: Final = (
+    "capability-unknown-id",
+    "capability-not-requested",
+    "capability-not-granted",
+    "capability-grant-stale",
+    "capability-escalation-denied",
+    "capability-escalation-timeout",
+    "capability-policy-violation",
+    "user-approved-session",
+    "user-approved-persistent",
+    "user-denied",
+    "user-cancelled",
+    "deadline",
+    "policy",
+)
+"""The reject codes of MODULES §code-1, and the other words of CONTRACTS §12-reason."""
+
 ROLE: Final = one_of(*ROLES)
 PERMISSION_SET: Final = one_of(*PERMISSION_SETS)
 
@@ -75,7 +92,7 @@ def _capability_event(*decisions: str) -> Kind:
         nullable("actionId", TEXT),
         nullable("transactionId", TEXT),
         field("decision", one_of(*decisions)),
-        field("decisionReasonCode", CODE_WORD),
+        field("decisionReasonCode", one_of(*REASON_CODES)),
         approver("approverIdentity", TEXT),
         approver("approverRole", ROLE),
         field("grantScope", one_of("session", "persistent", "none")),
