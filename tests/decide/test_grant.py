@@ -37,6 +37,19 @@ def test_a_changed_module_version_voids_the_grant() -> None:
         assert found is GrantLack.STALE
 
 
+def test_going_back_to_the_old_version_revives_nothing() -> None:
+    """MODULES §grant-2: what another version voided stays void, and is stale, not unknown."""
+    void = grant().voided(NOW)
+    assert (void.is_void, grant().is_void, grant().revoked(OWNER, NOW).is_void) == (
+        True,
+        False,
+        False,
+    )
+    assert grant_for([void], NEED, CATALOG) is GrantLack.STALE
+    again = replace(grant(), grant_id=sample_id("grant", 2))
+    assert grant_for([void, again], NEED, CATALOG) == again
+
+
 def test_a_new_major_catalog_voids_the_grant() -> None:
     """A minor one does not."""
     major, minor = replace(CATALOG, version="2.0.0"), replace(CATALOG, version="1.9.0")

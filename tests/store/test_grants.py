@@ -1,6 +1,8 @@
 """Grants in a real store: for one module version, until revoked (MODULES §grants)."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 
 import pytest
 
@@ -15,10 +17,12 @@ from consentry.surface.catalog import capability_catalog
 from tests.decide.samples import (
     APPROVER,
     NOW,
+    OTHER_MACHINE,
     OWNER,
     grant_terms,
     sample_id,
 )
+from tests.store.conftest import Store
 from tests.store.keepers import Keepers, events, types
 
 NEED = GrantNeed("word-count", "1.2.3", "state.read")
@@ -61,6 +65,70 @@ def test_the_same_grant_is_not_given_twice(keepers: Keepers) -> None:
     ):
         assert keepers.grants.give(other) != given
     assert len(keepers.grants.of_module("word-count")) == 5
+
+
+OTHER = replace(NEED, module_version="2.0.0")
+BACK = NEED
+
+
+def test_a_grant_for_another_version_voids_the_rest_for_good(keepers: Keepers) -> None:
+    """MODULES §grant-2: of every capability; going back revives none, until somebody says yes."""
+    old = keepers.grants.give(grant_terms())
+    unused = keepers.grants.give(grant_terms(capability_id="state.write.tx"))
+    foreign = keepers.grants.give(grant_terms(module_id="other-one"))
+    new = keepers.grants.give(grant_terms(module_version="2.0.0"))
+    assert keepers.grants.active(OTHER) == new
+    assert keepers.grants.active(BACK) is GrantLack.STALE
+    assert keepers.grants.active(replace(BACK, capability_id="state.write.tx")) is GrantLack.STALE
+    assert keepers.grants.active(replace(BACK, module_id="other-one")) == foreign
+    keepers.grants.revoke(new.grant_id, OWNER)
+    assert keepers.grants.active(BACK) is GrantLack.STALE, "nothing is in its way, and it is void"
+    again = keepers.grants.give(grant_terms())
+    assert keepers.grants.active(BACK) == again
+    assert again.grant_id != old.grant_id
+    ended = [each for each in events(keepers.ledger) if each["type"] == "grant.revoked"]
+    assert {(each["payload"]["grantId"], each["payload"]["revokedBy"]) for each in ended} == {
+        (old.grant_id, "system"),
+        (unused.grant_id, "system"),
+        (new.grant_id, OWNER),
+    }
+    assert {each["actor"] for each in ended} == {"system", OWNER}
+
+
+def test_another_version_that_is_granted_nothing_voids_the_rest_too(keepers: Keepers) -> None:
+    """MODULES §grant-2: whoever brings the version says so; once, and it is recorded."""
+    session = keepers.sessions.start(OWNER, SessionKind.LIBRARY).session_id
+    old = keepers.grants.give(grant_terms())
+    passing = keepers.grants.give(grant_terms(GrantScope.SESSION, session_id=session))
+    assert list(keepers.grants.void_other_versions("word-count", "1.2.3")) == []
+    void = keepers.grants.void_other_versions("word-count", "2.0.0")
+    assert {each.grant_id for each in void} == {old.grant_id, passing.grant_id}
+    assert list(keepers.grants.void_other_versions("word-count", "2.0.0")) == []
+    assert list(keepers.grants.void_other_versions("word-count", "1.2.3")) == []
+    for need in (OTHER, BACK, replace(BACK, session_id=session)):
+        assert keepers.grants.active(need) is GrantLack.STALE
+    assert types(keepers.ledger).count("grant.revoked") == 2
+    assert keepers.grants.revoke(old.grant_id, OWNER).revoked_by == "system"
+
+
+def test_versions_that_are_granted_at_once_do_not_stand_beside_each_other(
+    keepers: Keepers, store: Store
+) -> None:
+    """MODULES §grant-2: two machines, two versions, again and again; one is left standing."""
+    other = keepers.elsewhere(OTHER_MACHINE, store.open())
+    given = {"1.2.3": keepers, "2.0.0": other}
+    for number in range(8):
+        module_id, start = f"module-{number}", Barrier(2)
+
+        def give(version: str, module_id: str = module_id, start: Barrier = start) -> None:
+            start.wait(60)
+            given[version].grants.give(grant_terms(module_id=module_id, module_version=version))
+
+        with ThreadPoolExecutor(2) as pool:
+            for each in [pool.submit(give, version) for version in given]:
+                each.result(60)
+        standing = [g for g in keepers.grants.of_module(module_id) if g.revoked_at is None]
+        assert len(standing) == 1, module_id
 
 
 def test_a_revoked_grant_reverts_to_deny(keepers: Keepers) -> None:

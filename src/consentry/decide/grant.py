@@ -5,6 +5,9 @@ version of the catalog it was given under, in the session it names if it is for 
 it is revoked. What does not hold has one of two names: `capability-not-granted` when there is
 nothing, `capability-grant-stale` when there is a grant that a change has voided. No grant implies
 another, and none is ever given or widened silently.
+
+Another version of the module voids its grants for good (MODULES §grant-2): going back to the old
+version finds them void. A void grant is one that `system` revoked, which no person can have done.
 """
 
 import re
@@ -24,7 +27,7 @@ from consentry.decide.fields import (
     check_text,
     problem,
 )
-from consentry.decide.identity import Identity, Role, check_identity, check_role
+from consentry.decide.identity import SYSTEM, Identity, Role, check_identity, check_role
 from consentry.decide.session import PREFIX as SESSION_PREFIX
 from consentry.surface.catalog import CapabilityCatalog
 
@@ -109,6 +112,15 @@ class Grant:
         """The same grant, taken back."""
         return replace(self, revoked_by=by, revoked_at=max(now, self.given_at))
 
+    def voided(self, now: Instant) -> "Grant":
+        """The same grant, after another version of its module came."""
+        return self.revoked(SYSTEM, now)
+
+    @property
+    def is_void(self) -> bool:
+        """Whether a change of the module ended it, and not a person."""
+        return self.revoked_by == SYSTEM
+
     def to_json(self) -> dict[str, Json]:
         """The fields as they are recorded."""
         terms = self.terms
@@ -175,7 +187,11 @@ def grant_for(
     standing = [grant for grant in grants if _is_about(grant, need)]
     for grant in standing:
         is_same_version = grant.terms.module_version == need.module_version
-        if is_same_version and not catalog.voids_grants_of(grant.grant_version):
+        if (
+            is_same_version
+            and not grant.is_void
+            and not catalog.voids_grants_of(grant.grant_version)
+        ):
             return grant
     return GrantLack.STALE if standing else GrantLack.NOT_GRANTED
 
@@ -183,7 +199,7 @@ def grant_for(
 def _is_about(grant: Grant, need: GrantNeed) -> bool:
     terms = grant.terms
     return (
-        grant.revoked_at is None
+        (grant.revoked_at is None or grant.is_void)
         and terms.module_id == need.module_id
         and terms.capability_id == need.capability_id
         and (terms.scope is GrantScope.PERSISTENT or terms.session_id == need.session_id)
@@ -194,7 +210,14 @@ class Grants(Protocol):
     """Where grants are kept."""
 
     def give(self, terms: GrantTerms) -> Grant:
-        """Records the yes; the same one that still stands is returned as it is."""
+        """Records the yes; the same one that still stands is returned as it is.
+
+        Grants of other versions of the module are void from then on.
+        """
+        ...
+
+    def void_other_versions(self, module_id: str, module_version: str) -> Sequence[Grant]:
+        """Voids for good what other versions of the module were granted; those that it ended."""
         ...
 
     def revoke(self, grant_id: str, by: Identity) -> Grant:
