@@ -9,6 +9,7 @@ from typing import Any
 from consentry.base.canonical import Digest
 from consentry.base.clock import Instant
 from consentry.record.archiverecord import ArchiveRecord, parts_of
+from consentry.record.chain import event_fields
 from consentry.record.envelope import Draft
 from consentry.record.events import EventType
 from consentry.store.archive import Selection, chosen_events, take_out
@@ -46,7 +47,10 @@ def draft_of(drafts: Drafts, event_type: EventType, **changes: Any) -> Draft:
 def record_of(database: Database, selection: Selection, number: int = 1) -> ArchiveRecord:
     """The record of an archive that holds what the selection has now."""
     with database.reading() as view:
-        rows = [(row.writer, row.seq, row.hash) for row in chosen_events(view, selection)]
+        rows = [
+            (row.writer, row.seq, row.hash, str(event_fields(row.body)["eventId"]))
+            for row in chosen_events(view, selection)
+        ]
     archive_id, digest = sample_id("archive", number), Digest("sha256:" + "a" * 64)
     return ArchiveRecord(archive_id, digest, selection.before, "30d", parts_of(rows))
 

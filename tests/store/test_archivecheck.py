@@ -77,7 +77,16 @@ def test_the_records_are_read_back(archived: Ledger) -> None:
         (f"UPDATE archived_event SET archive_id = '{SECOND}' WHERE seq = 4", 1, "not in the list"),
         ("UPDATE archived_event SET archive_id = 'archive-x'", 1, "without a record"),
         (listed(8, SECOND), 8, "repeated or moved"),
-        (f"UPDATE archived_event SET event_id = {ID_OF_8} WHERE seq = 2", 8, "has the id of an"),
+        (
+            f"UPDATE archived_event SET event_id = {ID_OF_8} WHERE seq = 2",
+            1,
+            "up to event 4, is not",
+        ),
+        (
+            "UPDATE archived_event SET event_id = 'event-x' WHERE seq = 6",
+            5,
+            "up to event 7, is not",
+        ),
     ],
 )
 def test_a_changed_list_is_found_and_named(

@@ -132,3 +132,10 @@ def test_waiting_has_limits_unless_the_url_names_others() -> None:
     usual = settings("postgresql://db.example/audit")
     assert (usual["connect_timeout"], usual["tcp_user_timeout"]) == ("10", "30000")
     assert settings("postgresql://db.example/audit?connect_timeout=3")["connect_timeout"] == "3"
+
+
+def test_a_password_that_became_part_of_the_user_is_not_shown() -> None:
+    """An escaped colon joins the two, and messages show the user."""
+    with pytest.raises(UsageProblem) as caught:
+        read_url("postgresql://bob%3Asecret@db.example/a")
+    assert "secret" not in str(caught.value)

@@ -1,8 +1,8 @@
 """What the ledger records of an archive: enough to hold the archive, and the list of what left, to it.
 
 A `ledger.archived` event names the archive, the digest of its file, and for each writer how many
-events it holds, from which to which, and the Merkle root over their hashes in the order of `seq`
-(leaves as in a checkpoint). The event stays in the chain, and with it what it says.
+events it holds, from which to which, and the Merkle root over their hashes and ids in the order of
+`seq`. The event stays in the chain, and with it what it says.
 
 Hashes are taken in one by one, so memory does not grow with their number.
 """
@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
-from consentry.record.checkpoint import event_leaf
+from consentry.base.codes import Code
 from consentry.record.events import EventType
-from consentry.record.merkle import Frontier
+from consentry.record.fields import check_digest
+from consentry.record.merkle import Frontier, leaf_hash
 from consentry.record.payload import check_payload
 
 BY_THEIR_OWN: Final = "retainLogs"
@@ -98,14 +99,18 @@ class PartTally:
         self._first_seq = 0
         self._frontier = Frontier()
 
-    def take(self, placed: Iterable[tuple[int, str]]) -> None:
-        """Takes in places and hashes; raises where a hash is none, and `last_seq` is its place."""
+    def take(self, placed: Iterable[tuple[int, str, str]]) -> None:
+        """Takes in places, hashes and ids; raises where a hash is none, and `last_seq` is its place."""
         self._frontier = self._frontier.extended(map(self._leaf, placed))
 
-    def _leaf(self, placed: tuple[int, str]) -> bytes:
-        self.last_seq, found = placed
+    def _leaf(self, placed: tuple[int, str, str]) -> bytes:
+        self.last_seq, found, event_id = placed
         self._first_seq = self._first_seq or self.last_seq
-        return event_leaf(Digest(found))
+        check_digest("hash", found, Code.ARCHIVE)
+        # All that the list of archived events keeps of one, so that none of it can be changed.
+        return leaf_hash(
+            bytes.fromhex(found.partition(":")[2]) + event_id.encode("utf-8", "replace")
+        )
 
     def part(self) -> ArchivedPart:
         """What came in so far."""
@@ -114,11 +119,11 @@ class PartTally:
         return ArchivedPart(self._writer, frontier.size, self._first_seq, self.last_seq, root)
 
 
-def parts_of(rows: Iterable[tuple[str, int, str]]) -> tuple[ArchivedPart, ...]:
-    """The parts of one archive: writer, `seq` and hash, ordered by writer, then by `seq`."""
+def parts_of(rows: Iterable[tuple[str, int, str, str]]) -> tuple[ArchivedPart, ...]:
+    """The parts of one archive: writer, `seq`, hash and id, ordered by writer, then by `seq`."""
     parts = []
     for writer, group in groupby(rows, key=itemgetter(0)):
         tally = PartTally(writer)
-        tally.take((seq, found) for _, seq, found in group)
+        tally.take((seq, found, event_id) for _, seq, found, event_id in group)
         parts.append(tally.part())
     return tuple(parts)

@@ -47,7 +47,7 @@ def read_sealed(name: str) -> SealedArchive:
 
     with opened_for_reading(name) as handle, _placed_in(name):
         reader = ArchiveReader(counted(bounded_lines(handle.readline)))
-        parts = parts_of((row.writer, row.seq, row.hash) for row in reader)
+        parts = parts_of(map(_left_of, reader))
         if reader.footer is None:  # pragma: no cover - reading ends with a footer or raises
             raise BadInput(Code.ARCHIVE, "the archive has no last line")
     digest = Digest(f"sha256:{content.hexdigest()}")

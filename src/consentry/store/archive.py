@@ -165,7 +165,8 @@ def archived_rows(view: Transaction, archive_id: str) -> Iterator[ArchivedRow]:
 
 def _parts_left(transaction: Transaction, archive_id: str) -> tuple[ArchivedPart, ...]:
     return parts_of(
-        (row.writer, row.seq, row.hash) for row in archived_rows(transaction, archive_id)
+        (row.writer, row.seq, row.hash, row.event_id)
+        for row in archived_rows(transaction, archive_id)
     )
 
 

@@ -113,7 +113,7 @@ def _parts_left(
             return ChainFault(writer, seq, event_id, _NO_RECORD)
         tally = tallies.setdefault(key, PartTally(key[1]))
         try:
-            tally.take((seq, found) for _, _, seq, found, _ in run)
+            tally.take((seq, found, event_id) for _, _, seq, found, event_id in run)
         except BadInput:
             return ChainFault(key[1], tally.last_seq, None, _OTHER_HASH)
     return {key: tally.part() for key, tally in tallies.items()}

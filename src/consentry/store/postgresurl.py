@@ -64,6 +64,9 @@ def read_url(url: str) -> PostgresPlace:
     except (ProgrammingError, UnicodeError):
         # What libpq says may quote a part of the password.
         raise _refused("cannot be read: a part is misspelt or not escaped") from None
+    if ":" in named.get("user", ""):
+        # An escaped colon makes the password a part of the user's name, which messages show.
+        raise _refused("has an escaped `:` between its user and password")
     if not _PORTS.fullmatch(named.get("port", "")):
         raise _refused("has a port that is not a number")
     defaults = {**_DEFAULTS, **_tls_default(named)}
