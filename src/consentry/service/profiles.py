@@ -26,6 +26,7 @@ from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings
 from consentry.service.userfiles import read_named
 from consentry.surface.lattice import Surface
+from consentry.surface.pattern import Anchor
 from consentry.surface.protected import protected_roots
 
 DOCUMENT: Final = "sandbox-config.yaml"
@@ -72,16 +73,22 @@ def with_limits_of(profile: Profile, typed: Limits) -> Limits:
 def require_places(named: NamedProfile, workspace: Path, home: Path | None) -> None:
     """Raises with file and line where a profile opens a path that is not there, or is a link."""
     files = named.profile.filesystem
-    provided = protected_roots()
     for entry in (*files.read_only, *files.read_write):
         place = place_of(entry.root, workspace, home)
-        if place is None or is_own(place) or is_system(place) or is_provided(entry, provided):
+        if place is None or _is_there_anyway(entry, place):
             continue
         if place.is_symlink():
             raise _unusable(entry, f"is a link to `{os.path.realpath(place)}`", "name that instead")
         may_be_new = entry in files.read_write and place.is_relative_to(workspace)
         if not os.path.lexists(place) and not may_be_new:
             raise _unusable(entry, "does not exist", "make it, or leave the entry out")
+
+
+def _is_there_anyway(entry: PathEntry, place: Path) -> bool:
+    """Whether the engine provides it, or has one of its own at that name."""
+    if entry.pattern.anchor is Anchor.WORKSPACE:
+        return False
+    return is_own(place) or is_system(place) or is_provided(entry, protected_roots())
 
 
 def _unusable(entry: PathEntry, what: str, help_line: str) -> UsageProblem:

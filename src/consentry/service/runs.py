@@ -148,7 +148,7 @@ class Runner:
             raise RuntimeError("a run without an outcome was taken for one that is over")
         try:
             audit_id, entry = self._record(facts)
-        except ConsentryError as problem:
+        except Exception as problem:  # whatever it was, the person must know that it ran
             raise _unrecorded(facts, problem) from problem
         return Run(audit_id, facts, facts.outcome, entry)
 
@@ -167,7 +167,7 @@ def subject_of(confinement: Confinement) -> str:
     return f"program:{confinement.program.path.name}"
 
 
-def _unrecorded(facts: RunFacts, problem: ConsentryError) -> LedgerProblem:
+def _unrecorded(facts: RunFacts, problem: Exception) -> LedgerProblem:
     subject = facts.bound.confinement.program.path.name
     return LedgerProblem(
         Code.RUN_UNRECORDED,

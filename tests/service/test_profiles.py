@@ -1,0 +1,125 @@
+"""Profiles that a line names: found in the user's own configuration or in a file, and held."""
+
+from pathlib import Path
+
+import pytest
+
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError, Where
+from consentry.base.units import Duration, Size
+from consentry.declare.profile import Limits as Said
+from consentry.declare.profile import Profile
+from consentry.enforce.confinement import Limits
+from consentry.service.commandline import RunWish, bind_wish
+from consentry.service.profiles import find_profile, with_limits_of
+from tests.service.conftest import MakeAround
+
+ONE = """
+sandboxConfig:
+  profiles:
+    build:
+      filesystem:
+        readOnly: ["${WORKSPACE}/src"]
+        readWrite: ["${WORKSPACE}/out"]
+      resources: {maxCPU: 60, maxMemory: 512M, maxProcesses: 50, maxFileSize: 100M}
+      timeout: 30s
+"""
+TWO = ONE + "    other: {}\n"
+
+
+@pytest.fixture
+def own(home: Path) -> Path:
+    """The user's own sandbox configuration."""
+    folder = home / ".config/consentry"
+    folder.mkdir(parents=True)
+    file = folder / "sandbox-config.yaml"
+    file.write_text(TWO)
+    return file
+
+
+def test_name_is_looked_up_in_the_own_configuration(around: MakeAround, own: Path) -> None:
+    """And nowhere else."""
+    found = find_profile("build", around())
+    assert (found.profile.name, found.file) == ("build", str(own))
+
+
+def test_name_is_not_looked_up_in_the_workspace(around: MakeAround, project: Path) -> None:
+    """A repository cannot widen what a name means by being cloned."""
+    (project / ".consentry").mkdir()
+    (project / ".consentry/sandbox-config.yaml").write_text(ONE)
+    with pytest.raises(ConsentryError) as raised:
+        find_profile("build", around())
+    assert raised.value.code is Code.FILE_UNUSABLE
+
+
+@pytest.mark.parametrize("named", ["{file}", "{file}:build"])
+def test_file_is_named_by_its_path(around: MakeAround, tmp_path: Path, named: str) -> None:
+    """Alone where it has one profile, or with the name behind a colon."""
+    file = tmp_path / "box.yaml"
+    file.write_text(ONE)
+    assert find_profile(named.format(file=file), around()).profile.name == "build"
+
+
+@pytest.mark.parametrize(
+    ("content", "named", "said"),
+    [
+        (TWO, "", "2 profiles"),
+        (TWO, ":bild", "no profile `bild`"),
+        (ONE.replace("profiles:", "engine: docker\n  profiles:"), "", "not built"),
+        (ONE.replace("maxCPU", "maxCPUs"), "", "maxCPUs"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    around: MakeAround, tmp_path: Path, content: str, named: str, said: str
+) -> None:
+    """With what is wrong."""
+    file = tmp_path / "box.yaml"
+    file.write_text(content)
+    with pytest.raises(ConsentryError) as raised:
+        find_profile(f"{file}{named}", around())
+    assert said in str(raised.value)
+
+
+def test_fallback_is_taken_where_the_engine_is_not_built(
+    around: MakeAround, tmp_path: Path
+) -> None:
+    """As the document says."""
+    file = tmp_path / "box.yaml"
+    both = "engine: docker\n  fallbackEngine: native\n  profiles:"
+    file.write_text(ONE.replace("profiles:", both))
+    assert find_profile(str(file), around()).profile.name == "build"
+
+
+def test_places_of_a_profile_must_be_there(
+    around: MakeAround, tmp_path: Path, project: Path
+) -> None:
+    """With file and line; a folder to be written in the workspace may be made."""
+    file = tmp_path / "box.yaml"
+    file.write_text(ONE)
+    here = around(environ={"PATH": "/usr/bin"})
+    wish = RunWish(("true",), profile=find_profile(str(file), here))
+    with pytest.raises(ConsentryError) as raised:
+        bind_wish(wish, project, here)
+    assert raised.value.where is not None
+    assert (raised.value.where.file, raised.value.where.line) == (str(file), 6)
+    (project / "real").mkdir()
+    (project / "src").symlink_to("real")
+    with pytest.raises(ConsentryError, match="is a link to"):
+        bind_wish(wish, project, here)
+    (project / "src").unlink()
+    (project / "src").mkdir()
+    bound = bind_wish(wish, project, here)
+    assert bound.profile == "profile:build"
+    assert [each.text for each in bound.written] == ["out/"]
+    assert bound.confinement.limits.memory_bytes == 512 << 20
+
+
+def test_line_decides_over_the_profile() -> None:
+    """Limits that are typed hold instead of those of the document."""
+    said = Said(cpu=Duration(1500), memory=Size(1 << 20), processes=5, timeout=Duration(2500))
+    profile = Profile("one", Where(), limits=said)
+    assert with_limits_of(profile, Limits()) == Limits(
+        cpu_seconds=2, memory_bytes=1 << 20, processes=5, wall_seconds=2.5
+    )
+    typed = Limits(cpu_seconds=9, memory_bytes=8, processes=7, wall_seconds=0.5, output_bytes=6)
+    assert with_limits_of(profile, typed) == typed

@@ -1,0 +1,44 @@
+"""Files that were read are hashed within a budget, and only as what they are."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from consentry.service.readhashes import MOST_LISTED, ReadHashes
+
+
+def test_plain_files_are_hashed(tmp_path: Path) -> None:
+    """By their bytes."""
+    file = tmp_path / "file"
+    file.write_bytes(b"content")
+    assert ReadHashes().digest_of(str(file)) == f"sha256:{hashlib.sha256(b'content').hexdigest()}"
+
+
+def test_budget_is_kept_and_what_is_left_out_is_listed(tmp_path: Path) -> None:
+    """A file that is too big for what is left is skipped, a smaller one after it is not."""
+    sizes = {"first": 60, "second": 60, "third": 30}
+    for name, size in sizes.items():
+        (tmp_path / name).write_bytes(b"x" * size)
+    hashes = ReadHashes(100)
+    found = [hashes.digest_of(str(tmp_path / name)) is not None for name in sizes]
+    assert found == [True, False, True]
+    assert (hashes.left_out, hashes.left_out_count) == ([str(tmp_path / "second")], 1)
+
+
+def test_file_that_is_asked_for_twice_is_read_once(tmp_path: Path) -> None:
+    """The budget is for files, not for questions."""
+    (tmp_path / "file").write_bytes(b"x" * 60)
+    hashes = ReadHashes(100)
+    assert len({hashes.digest_of(str(tmp_path / "file")) for _ in range(5)} - {None}) == 1
+
+
+def test_links_pipes_and_missing_files_have_no_digest(tmp_path: Path) -> None:
+    """Nothing is followed and nothing is waited for; all are counted, the first are listed."""
+    (tmp_path / "target").touch()
+    (tmp_path / "link").symlink_to("target")
+    os.mkfifo(tmp_path / "pipe")
+    hashes = ReadHashes()
+    names = ["link", "pipe", *(f"missing{number}" for number in range(MOST_LISTED))]
+    assert {hashes.digest_of(str(tmp_path / name)) for name in names} == {None}
+    assert hashes.left_out_count == MOST_LISTED + 2
+    assert len(hashes.left_out) == MOST_LISTED
