@@ -19,12 +19,14 @@ from consentry.service.audit import require_sound
 from consentry.service.checkpoints import (
     KEY_NAME,
     kept_checkpoint,
+    last_taken,
     require_continues,
     take_checkpoint,
 )
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.surroundings import Surroundings, look_around
 from consentry.store.database import Dialect
+from consentry.store.history import History
 from consentry.store.keyfile import load_key
 from consentry.store.ledger import Ledger
 from consentry.store.machine import FILE_NAME, machine_id
@@ -88,7 +90,7 @@ def test_appends_killed_between_system_calls_leave_a_file_whole(tmp_path: Path, 
     end = [*PROGRAM, "end"]
     calls = calls_of([*end, str(next(folders) / "store.db"), CHANGE, "3"], CHANGING)
     assert {"pwrite64", "fdatasync", "write", "unlink"} <= {call.name for call in calls}
-    for call, folder in zip(spread(calls, 15, part), folders, strict=False):
+    for call, folder in zip(spread(calls, 12, part), folders, strict=False):
         path = folder / "store.db"
         said = killed(call, killed_at(call, [*end, str(path), CHANGE, "3"]))
         database = SqliteDatabase(path)
@@ -117,6 +119,13 @@ def around(folder: Path) -> Surroundings:
     return look_around({**os.environ, **state_of(folder)})
 
 
+def history_of(folder: Path) -> History:
+    """What the machine with its state in that folder recorded."""
+    history = ledger_for_reading(around(folder))
+    assert history is not None
+    return history
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_first_use_killed_between_system_calls_can_be_repeated(tmp_path: Path, part: int) -> None:
     """State directory, id, tables and first events: each whole or absent, and the next run goes on."""
@@ -126,20 +135,18 @@ def test_a_first_use_killed_between_system_calls_can_be_repeated(tmp_path: Path,
     environ = {**os.environ, **state_of(next(folders))}
     calls = calls_of(first, CHANGING, env=environ)
     assert {"mkdir", "link", "fsync", "fdatasync"} <= {call.name for call in calls}
-    for call, folder in zip(spread(calls, 9, part), folders, strict=False):
+    for call, folder in zip(spread(calls, 6, part), folders, strict=False):
         ended = killed_at(call, first, env={**os.environ, **state_of(folder)})
         said = killed(call, ended)
         state = folder / "state"
         before = machine_id(state) if (state / FILE_NAME).exists() else None
         again = Said.read(in_order(first, **state_of(folder)))
-        history = ledger_for_reading(around(folder))
-        assert history is not None
+        history = history_of(folder)
         [head] = require_sound(history)
         assert head.writer == machine_id(state) == (before or head.writer)
         recorded = {str(event_fields(row.body)["eventId"]) for row in history.events()}
         assert said.told | again.told <= recorded
         assert len(recorded) == head.seq
-        history.database.close()
         assert state.stat().st_mode & 0o777 == 0o700
 
 
@@ -164,15 +171,13 @@ def test_a_checkpoint_killed_between_system_calls_leaves_nothing_torn(
         taken, key = folder / "taken.json", folder / "state" / KEY_NAME
         made = load_key(key) if key.exists() else None
         assert made is not None or not taken.exists()
+        assert taken.exists() or last_taken(history_of(folder)) is None
         clock = SystemClock()
         following = take_checkpoint(around(folder), clock, Uuid7Ids(clock))
         assert made is None or load_key(key) == made
         written = [kept_checkpoint(around(folder), str(taken), None)] if taken.exists() else []
-        history = ledger_for_reading(around(folder))
-        assert history is not None
         for checkpoint in (*written, following):
-            require_continues(history, checkpoint)
-        history.database.close()
+            require_continues(history_of(folder), checkpoint)
 
 
 @pytest.mark.parametrize("store", [Dialect.POSTGRESQL], ids=str, indirect=True)
@@ -186,7 +191,7 @@ def test_appends_killed_between_messages_leave_a_server_whole(store: Store) -> N
     calls = calls_of(end, TALKING)
     everything.append(Said.of_events(kept(database).events))
     assert {call.name for call in calls} == {*TALKING}
-    points = sampled(calls, 8)
+    points = sampled(calls, 6)
     strokes = 0
     for call in points:
         ended = killed_at(call, end)

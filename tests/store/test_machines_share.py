@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from threading import Event, Thread
@@ -34,6 +35,9 @@ def run_together(folder: Path, url: str, states: list[Path]) -> list[str]:
         with file.open("wb") as out:  # a pipe would stop it when it is full
             argv = [*PROGRAM, url, str(state), str(SECONDS)]
             processes.append(subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=out))
+    while not all(file.stat().st_size for file in files):
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.01)
     for process in processes:
         assert process.stdin is not None
         process.stdin.close()

@@ -190,18 +190,18 @@ def racing(place: str, count: int) -> None:
 
 
 def test_processes_that_start_at_once_migrate_once(store: Store) -> None:
-    """Six of them on an empty database: each finds it done or does it."""
+    """Four of them on an empty database: each finds it done or does it."""
     database = store.open()
     newest = shape_of(database)
     migrate(database, to=0)
-    racing(str(store.url_or_path), 6)
+    racing(str(store.url_or_path), 4)
     assert (version(database), shape_of(database)) == (NEWEST, newest)
     assert isinstance(History(database).verify(), list)
 
 
 def test_processes_that_start_at_once_on_an_old_file_keep_its_events(first: Path) -> None:
-    """Four of them; the events are copied once."""
-    racing(str(first), 4)
+    """Three of them; the events are copied once."""
+    racing(str(first), 3)
     with closing(SqliteDatabase(first)) as database:
         assert (version(database), len(events(database))) == (NEWEST, EVENTS_OF_FIRST)
         assert isinstance(History(database).verify(), list)
@@ -215,7 +215,7 @@ def test_a_migration_killed_between_system_calls_has_happened_or_not(
     before = first.read_bytes()
     path = Path(shutil.copyfile(first, tmp_path / "counted.db"))
     calls = calls_of([*MIGRATE, str(path)], CHANGING)
-    for number, call in enumerate(sampled(calls, 6)):
+    for number, call in enumerate(sampled(calls, 4)):
         path = tmp_path / f"killed-{number}.db"
         path.write_bytes(before)
         assert killed_at(call, [*MIGRATE, str(path)]).status == -9

@@ -27,7 +27,7 @@ from tests.store.postgresserver import NoServer, PostgresServer
 from tests.store.sizes import IS_FULL
 
 PROGRAM = (sys.executable, "-m", "tests.store.crashes")
-MOMENTS = range(1, 60, 3) if IS_FULL else (1, 8, 21)
+MOMENTS = range(1, 60, 3) if IS_FULL else (1, 15)
 
 
 @pytest.fixture
