@@ -148,7 +148,7 @@ def test_table_and_commands_agree() -> None:
         "explain",
         "completion",
     ]
-    for name in ("status", "exec", "why", "purge", "explain", "completion"):
+    for name in ("status", "engines", "doctor", "exec", "why", "purge", "explain", "completion"):
         command = root.get_command(context, name)
         assert isinstance(command, PlainCommand)
         assert command.name == name

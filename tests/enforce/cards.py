@@ -50,7 +50,7 @@ def _no_filter_and_no_landlock(told: Told) -> None:
 
 def _show_files(told: Told) -> None:
     """No Landlock, nothing covered, nothing read-only, and what was hidden is shown."""
-    outside = str(Path(json.loads(told["argv"][-1])["hidden"]).parent)
+    outside = str(Path(json.loads(told["argv"][5])["hidden"]).parent)
     taken = ("hide_folder", "hide_file", "limit")
     told["landlock"] = None
     told["steps"] = (
@@ -138,7 +138,7 @@ def print_card(taken: str) -> None:
 def bare_card() -> ScoreCard:
     """The attacks as an ordinary process of this user, with one descriptor too many."""
     extra = os.open("/dev/null", os.O_RDONLY)
-    with Ground(os.environ) as ground:
+    with Ground() as ground:
         done = subprocess.run(
             ground.words(PYTHON), capture_output=True, check=False, pass_fds=[extra]
         )

@@ -12,6 +12,8 @@ import pytest
 from consentry.enforce.attackcard import ATTACKS, WORKS
 from consentry.enforce.engine import Control
 from consentry.enforce.scorecard import ScoreCard, Verdict
+from tests.docs.blocks import DOCS
+from tests.docs.tables import table_with_head
 from tests.enforce import hosts
 from tests.enforce.cards import WEAKENINGS
 
@@ -95,6 +97,15 @@ def test_what_else_is_held_stays_held(uid: int, taken: str) -> None:
         others -= WEAKENINGS["programs"].opens  # Landlock holds those, too
     opened = {name for name, (verdict, _) in card(uid, taken).items() if verdict == Verdict.OPEN}
     assert not (others - mine) & opened
+
+
+def test_the_page_has_every_attack_and_none_is_open() -> None:
+    """The published card names them all in their own words, each stopped for both kinds of user."""
+    rows = table_with_head(DOCS / "explanation" / "score-card.md", "attack", "tries to")
+    assert [row[:3] for row in rows] == [
+        [f"`{attack.name}`", attack.what, f"`{attack.control}`"] for attack in ATTACKS
+    ]
+    assert all(cell.startswith("blocked (") for row in rows for cell in row[5:])
 
 
 def test_every_attack_is_on_a_control() -> None:

@@ -75,7 +75,7 @@ def test_no_descriptor_is_left_behind(engine: NativeEngine) -> None:
 
 def test_the_ground_is_removed() -> None:
     """With everything that was made for the attacks."""
-    with Ground({}) as ground:
+    with Ground() as ground:
         assert ground.is_untouched
         (ground.writable / "new").touch()
         assert not ground.is_untouched

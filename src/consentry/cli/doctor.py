@@ -106,7 +106,7 @@ def _in_short(tried: TriedEngine) -> str:
     held, lacking = len(tried.probe.held), len(tried.probe.lacking)
     if held == 0:
         return "can make no box here"
-    kept = f"holds {held} controls, shown by attacks from inside a box"
+    kept = f"holds {held} controls; {tried.shown} of them were tried from inside a box"
     return kept if lacking == 0 else f"{kept}; {lacking} are lacking"
 
 

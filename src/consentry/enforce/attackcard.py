@@ -1,9 +1,9 @@
 """The score-card's attacks: a program that tries what a box must not allow, and tells how it went.
 
-    python3 -I -S attackcard.py '{"hidden": "/path", ...}'
-
 Started in a box by an engine's probe and by `consentry doctor --attack`, and bare by tests, which
-shows that each attack works where nothing holds it. It needs one file and the standard library.
+shows that each attack works where nothing holds it. It needs this file, `attackcalls` and the standard
+library; `scorecard` hands both in as text, because nothing of this package is in a box.
+
 Each attack is made in a child of its own, one at a time. None of them does harm where it succeeds:
 what is opened for writing is not written, what is mounted has a type that no kernel knows, and
 every program it makes ends at once.
@@ -13,7 +13,6 @@ be tried on this machine) and in `said` what it got, or the kernel's word for wh
 end the whole box come last.
 """
 
-import ctypes
 import errno
 import json
 import mmap
@@ -26,73 +25,37 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
-_MACHINE = os.uname().machine
-_IS_X86 = _MACHINE == "x86_64"
-_LIBC = ctypes.CDLL(None, use_errno=True)
-_LIBC.syscall.restype = ctypes.c_long
+from consentry.enforce.attackcalls import (
+    EXIT_OF_OURS,
+    Bait,
+    NotHere,
+    any_of,
+    call_by_int80,
+    call_by_x32,
+    enter_users,
+    enter_users_by_clone3,
+    handle_faults,
+    little_program,
+    make_ring,
+    mount,
+    open_netlink,
+    open_other_families,
+    open_vsock,
+    start_from_memory,
+    trace_another,
+    type_for_the_user,
+    use_bpf,
+    use_keys,
+    use_perf,
+)
+
 _PATIENCE = 5.0
-_EXIT_OF_OURS = 42
 # A watcher looks more often than that.
 _SEEN_AFTER = 0.3
-
-# x86_64 first, then the generic table; one number where both have the same.
-_NUMBERS = {
-    "ioctl": (16, 29),
-    "clone": (56, 220),
-    "ptrace": (101, 117),
-    "mount": (165, 40),
-    "add_key": (248, 217),
-    "keyctl": (250, 219),
-    "unshare": (272, 97),
-    "perf_event_open": (298, 241),
-    "memfd_create": (319, 279),
-    "bpf": (321, 280),
-    "execveat": (322, 281),
-    "userfaultfd": (323, 282),
-    "io_uring_setup": (425, 425),
-    "open_tree": (428, 428),
-    "fsopen": (430, 430),
-    "clone3": (435, 435),
-}
-_NEW_USER, _NEW_MOUNTS = 0x10000000, 0x20000
-_SIGCHLD = 17
-_AT_EMPTY_PATH, _AT_FDCWD, _OPEN_TREE_CLONE = 0x1000, -100, 1
-_TIOCSTI, _TIOCSCTTY = 0x5412, 0x540E
-_HIGH_BIT = 1 << 32
-_PROCESS_KEYRING = -2
-_PTRACE_SEIZE = 0x4206
-_X32_GETPID = 0x40000000 | 39
-_ORDINARY_FAMILIES = (0, socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
-_LAST_FAMILY = 46
 _PART = 1 << 16
 _MIB = 1 << 20
-
-Bait = dict[str, Any]
-
-
-class NotHere(Exception):
-    """This machine has nothing to try it on."""
-
-
-def _call(name: str, *arguments: object) -> int:
-    number = _NUMBERS[name][0 if _IS_X86 else 1]
-    result = int(_LIBC.syscall(number, *arguments))
-    if result < 0:
-        raise OSError(ctypes.get_errno(), name)
-    return result
-
-
-def _any_of(*tries: Callable[[], str]) -> str:
-    """The first that succeeds; the first refusal when none does."""
-    refusals: list[OSError] = []
-    for each in tries:
-        try:
-            return each()
-        except OSError as problem:
-            refusals.append(problem)
-    raise refusals[0]
 
 
 def _opened(path: str, flags: int = os.O_RDONLY) -> str:
@@ -106,7 +69,7 @@ def _read_shadow(_: Bait) -> str:
 
 def _read_hidden(bait: Bait) -> str:
     hidden: str = bait["hidden"]
-    return _any_of(
+    return any_of(
         lambda: _opened(hidden),
         lambda: _opened(f"/proc/self/root{hidden}"),
         lambda: _opened(f"/proc/1/root{hidden}"),
@@ -126,7 +89,7 @@ def _write_granted(bait: Bait) -> str:
 
 
 def _write_sysctl(_: Bait) -> str:
-    return _any_of(
+    return any_of(
         lambda: _opened("/proc/sys/kernel/core_pattern", os.O_WRONLY),
         lambda: _opened("/proc/sysrq-trigger", os.O_WRONLY),
     )
@@ -151,204 +114,20 @@ def _host_network(bait: Bait) -> str:
     return f"connected to 127.0.0.1:{bait['port']} of the host"
 
 
-def _family(number: int) -> str:
-    def opened(kind: int) -> str:
-        socket.socket(number, kind).close()
-        return f"opened a socket of family {number}"
-
-    kinds = (socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_STREAM, socket.SOCK_SEQPACKET)
-    return _any_of(*(partial(opened, kind) for kind in kinds))
-
-
-def _vsock(_: Bait) -> str:
-    return _family(socket.AF_VSOCK)
-
-
-def _netlink(_: Bait) -> str:
-    return _family(socket.AF_NETLINK)
-
-
-def _other_families(_: Bait) -> str:
-    named = (*_ORDINARY_FAMILIES, socket.AF_VSOCK, socket.AF_NETLINK)
-    others = [number for number in range(_LAST_FAMILY) if number not in named]
-    return _any_of(*(partial(_family, number) for number in others))
-
-
-def _io_uring(_: Bait) -> str:
-    os.close(_call("io_uring_setup", 4, ctypes.create_string_buffer(256)))
-    return "made a ring"
-
-
-def _keys(_: Bait) -> str:
-    def keyring() -> str:
-        return f"keyring {_call('keyctl', 0, _PROCESS_KEYRING, 1, 0, 0)}"
-
-    def key() -> str:
-        return f"key {_call('add_key', b'user', b'probe', b'x', 1, _PROCESS_KEYRING)}"
-
-    return _any_of(keyring, key)
-
-
-def _bpf(_: Bait) -> str:
-    array = b"".join(each.to_bytes(4, "little") for each in (2, 4, 4, 1)).ljust(72, b"\0")
-    os.close(_call("bpf", 0, array, len(array)))
-    return "made a map"
-
-
-def _perf(_: Bait) -> str:
-    software, disabled_and_user_only = 1, 0b1100001
-    attributes = software.to_bytes(4, "little") + (64).to_bytes(4, "little")
-    attributes = attributes.ljust(40, b"\0") + disabled_and_user_only.to_bytes(8, "little")
-    os.close(_call("perf_event_open", attributes.ljust(64, b"\0"), 0, -1, -1, 0))
-    return "opened a counter"
-
-
-def _userfault(_: Bait) -> str:
-    user_mode_only = 1
-    os.close(_call("userfaultfd", os.O_CLOEXEC | user_mode_only))
-    return "opened a handler of page faults"
-
-
-def _nested_namespace(_: Bait) -> str:
-    def by_clone() -> str:
-        pid = _call("clone", ctypes.c_ulong(_NEW_USER | _SIGCHLD), 0, 0, 0, 0)
-        if pid == 0:
-            os._exit(0)
-        os.waitpid(pid, 0)
-        return "cloned into a user namespace"
-
-    def by_unshare() -> str:
-        _call("unshare", _NEW_USER)
-        return "entered a user namespace"
-
-    return _any_of(by_clone, by_unshare)
-
-
-def _clone3(_: Bait) -> str:
-    wanted = _NEW_USER.to_bytes(8, "little").ljust(32, b"\0") + _SIGCHLD.to_bytes(8, "little")
-    pid = _call("clone3", ctypes.create_string_buffer(wanted.ljust(64, b"\0"), 64), 64)
-    if pid == 0:
-        os._exit(0)
-    os.waitpid(pid, 0)
-    return "cloned into a user namespace"
-
-
-def _mount(_: Bait) -> str:
-    def classic() -> str:
-        try:
-            _call("mount", b"none", b"/", b"no-such-file-system", 0, None)
-        except OSError as problem:
-            if problem.errno != errno.ENODEV:
-                raise
-        return "mount was carried out as far as the type"
-
-    def new() -> str:
-        os.close(_call("fsopen", b"tmpfs", 1))
-        return "fsopen"
-
-    def tree() -> str:
-        os.close(_call("open_tree", _AT_FDCWD, b"/", _OPEN_TREE_CLONE | os.O_CLOEXEC))
-        return "open_tree"
-
-    def below_a_user_namespace() -> str:
-        _call("unshare", _NEW_USER | _NEW_MOUNTS)
-        return _any_of(classic, new, tree)
-
-    return _any_of(classic, new, tree, below_a_user_namespace)
-
-
-def _trace(_: Bait) -> str:
-    other = os.fork()
-    if other == 0:
-        signal.pause()
-        os._exit(0)
-    try:
-        _call("ptrace", _PTRACE_SEIZE, other, 0, 0)
-    finally:
-        os.kill(other, signal.SIGKILL)
-        os.waitpid(other, 0)
-    return "traced another process"
-
-
-def _type_for_the_user(_: Bait) -> str:
-    # Its other end stays open: were it closed, whoever types would be hung up.
-    terminal = os.openpty()[1]
-    os.setsid()
-    _call("ioctl", terminal, ctypes.c_ulong(_TIOCSCTTY), 0)
-    letter = ctypes.create_string_buffer(b"x")
-
-    def typed(request: int) -> str:
-        _call("ioctl", terminal, ctypes.c_ulong(request), letter)
-        return "typed a letter into the terminal"
-
-    return _any_of(lambda: typed(_TIOCSTI), lambda: typed(_TIOCSTI | _HIGH_BIT))
-
-
-def _x32(_: Bait) -> str:
-    if not _IS_X86:
-        raise NotHere(f"{_MACHINE} has no such calls")
-    if int(_LIBC.syscall(_X32_GETPID)) < 0:
-        raise OSError(ctypes.get_errno(), "getpid")
-    return "called by the numbers of x32"
-
-
-def _int80(_: Bait) -> str:
-    if not _IS_X86:
-        raise NotHere(f"{_MACHINE} has no such calls")
-    page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-    page.write(b"\xb8\x14\0\0\0\xcd\x80\xc3")  # mov eax, 20 (getpid); int 0x80; ret
-    place = ctypes.addressof(ctypes.c_char.from_buffer(page))
-    answer = ctypes.CFUNCTYPE(ctypes.c_int)(place)()
-    if answer != os.getpid():
-        raise OSError(-answer if answer < 0 else errno.ENOSYS, "int 0x80")
-    return "called by the numbers of i386"
-
-
-def _little_program() -> bytes:
-    """The smallest program there is: it ends with a status that tells it from others."""
-    if _IS_X86:
-        machine = 62
-        code = bytes([0xBF, _EXIT_OF_OURS, 0, 0, 0, 0xB8, 60, 0, 0, 0, 0x0F, 0x05])
-    elif _MACHINE == "aarch64":
-        machine = 183
-        words = (0xD2800000 | _EXIT_OF_OURS << 5, 0xD2800BA8, 0xD4000001)
-        code = b"".join(word.to_bytes(4, "little") for word in words)
-    else:
-        raise NotHere(f"no program is written for {_MACHINE}")
-    base, head = 0x400000, 64 + 56
-    elf = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
-    for value, size in (
-        (2, 2), (machine, 2), (1, 4), (base + head, 8), (64, 8), (0, 8), (0, 4), (64, 2), (56, 2),
-        (1, 2), (0, 2), (0, 2), (0, 2),
-        (1, 4), (5, 4), (0, 8), (base, 8), (base, 8), (head + len(code), 8), (head + len(code), 8),
-        (0x1000, 8),
-    ):  # fmt: skip
-        elf += value.to_bytes(size, "little")
-    return elf + code
-
-
-def _memory_program(_: Bait) -> str:
-    file = _call("memfd_create", b"program", 0)
-    os.write(file, _little_program())
-    nothing = (ctypes.c_char_p * 1)(None)
-    _call("execveat", file, b"", nothing, nothing, _AT_EMPTY_PATH)
-    return ""
-
-
 def _written_program(bait: Bait) -> str:
     def started_from(folder: str) -> str:
         path = os.path.join(folder, "program")  # noqa: PTH118 - slow to load in a box
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o755)
-        os.write(file, _little_program())
+        os.write(file, little_program())
         os.close(file)
         _started(path, path)
 
     folders: list[str] = bait["writable"]
-    return _any_of(*(partial(started_from, folder) for folder in folders))
+    return any_of(*(partial(started_from, folder) for folder in folders))
 
 
 def _other_program(_: Bait) -> str:
-    return _any_of(*(partial(_started, path, path) for path in ("/usr/bin/true", "/bin/true")))
+    return any_of(*(partial(_started, path, path) for path in ("/usr/bin/true", "/bin/true")))
 
 
 def _by_loader(_: Bait) -> str:
@@ -509,22 +288,22 @@ ATTACKS = (
     Attack("other-program", "programs", "start a program that is not allowed", _other_program),
     Attack("loader", "programs", "start such a program by the loader", _by_loader),
     Attack("written-program", "programs", "start a program it wrote itself", _written_program),
-    Attack("memfd", "programs", "start a program from memory", _memory_program),
-    Attack("af-vsock", "system-calls", "open a socket to the hypervisor", _vsock),
-    Attack("af-netlink", "system-calls", "open a netlink socket", _netlink),
-    Attack("other-families", "system-calls", "open any other kind of socket", _other_families),
-    Attack("io-uring", "system-calls", "make a ring of io_uring", _io_uring),
-    Attack("keys", "system-calls", "use the kernel's keyrings", _keys),
-    Attack("bpf", "system-calls", "use bpf", _bpf),
-    Attack("perf", "system-calls", "use perf_event_open", _perf),
-    Attack("userfaultfd", "system-calls", "handle page faults", _userfault),
-    Attack("ptrace", "system-calls", "trace another process", _trace),
-    Attack("mount", "system-calls", "mount, by the old calls or the new", _mount),
-    Attack("tiocsti", "system-calls", "type into the terminal", _type_for_the_user),
-    Attack("x32", "system-calls", "call by the numbers of x32", _x32),
-    Attack("int80", "system-calls", "call by the numbers of i386", _int80),
-    Attack("user-namespace", "no-new-powers", "enter a user namespace", _nested_namespace),
-    Attack("clone3", "no-new-powers", "enter one by clone3", _clone3),
+    Attack("memfd", "programs", "start a program from memory", start_from_memory),
+    Attack("af-vsock", "system-calls", "open a socket to the hypervisor", open_vsock),
+    Attack("af-netlink", "system-calls", "open a netlink socket", open_netlink),
+    Attack("other-families", "system-calls", "open any other kind of socket", open_other_families),
+    Attack("io-uring", "system-calls", "make a ring of io_uring", make_ring),
+    Attack("keys", "system-calls", "use the kernel's keyrings", use_keys),
+    Attack("bpf", "system-calls", "use bpf", use_bpf),
+    Attack("perf", "system-calls", "use perf_event_open", use_perf),
+    Attack("userfaultfd", "system-calls", "handle page faults", handle_faults),
+    Attack("ptrace", "system-calls", "trace another process", trace_another),
+    Attack("mount", "system-calls", "mount, by the old calls or the new", mount),
+    Attack("tiocsti", "system-calls", "type into the terminal", type_for_the_user),
+    Attack("x32", "system-calls", "call by the numbers of x32", call_by_x32),
+    Attack("int80", "system-calls", "call by the numbers of i386", call_by_int80),
+    Attack("user-namespace", "no-new-powers", "enter a user namespace", enter_users),
+    Attack("clone3", "no-new-powers", "enter one by clone3", enter_users_by_clone3),
     Attack("capabilities", "no-new-powers", "have or get a capability", _capabilities),
     Attack("set-user-id", "no-new-powers", "gain by a set-user-id program", _set_user_id),
     Attack("big-file", "file-size", "write a file over the limit", _big_file),
@@ -589,7 +368,7 @@ def _try(attack: Attack, bait: Bait) -> dict[str, object]:
     if status < 0:
         return {"reached": False, "said": signal.Signals(-status).name}
     # Without an answer the child has become another program, and that one ended well or not.
-    if status in (0, _EXIT_OF_OURS):
+    if status in (0, EXIT_OF_OURS):
         return {"reached": True, "said": "the program ran"}
     return {"reached": False, "said": f"status {status}"}
 
@@ -602,14 +381,9 @@ def _is_open(number: int) -> bool:
     return True
 
 
-def main() -> None:
-    """Tries everything by what the first argument says, and prints the answers."""
+def main(answers: int) -> None:
+    """Tries everything by what the first argument says, and writes the answers to a descriptor."""
     inherited = [number for number in range(3, 256) if _is_open(number)]
     bait: Bait = {**json.loads(sys.argv[1]), "inherited": inherited}
     for each in (*WORKS, *ATTACKS):
-        sys.stdout.write(json.dumps({"name": each.name, **_try(each, bait)}) + "\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()
+        os.write(answers, json.dumps({"name": each.name, **_try(each, bait)}).encode() + b"\n")

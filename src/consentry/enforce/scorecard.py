@@ -6,6 +6,7 @@ program, so that their cards can be laid side by side. What an engine promises i
 `blocked`.
 """
 
+import inspect
 import json
 import os
 import shutil
@@ -18,21 +19,28 @@ from pathlib import Path
 from typing import Final, Self
 
 from consentry.base.canonical import Json
-from consentry.enforce import attackcard
+from consentry.enforce import attackcalls, attackcard
 from consentry.enforce.confinement import Confinement, Limits, Program
 from consentry.enforce.limits import MOST_DESCRIPTORS
 from consentry.enforce.programfiles import look_at_program
 from consentry.surface.lattice import Surface
 from consentry.surface.pattern import Pattern
 
-PROGRAM: Final = Path(attackcard.__file__)
+_PARTS: Final = (attackcalls, attackcard)
+_LOADER: Final = """\
+import sys, types
+for name, source in zip(sys.argv[2::2], sys.argv[3::2]):
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(compile(source, name, "exec"), module.__dict__)
+module.main(1)
+"""
 ENVIRONMENT: Final[Mapping[str, str]] = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/home/user",
     "TMPDIR": "/tmp",  # noqa: S108 - the box's own
     "LANG": "C.UTF-8",
 }
-_PROCESSES: Final = 64
+_PROCESSES: Final = 24
 _MEMORY: Final = 128 << 20
 LIMITS: Final = Limits(
     cpu_seconds=30,
@@ -115,10 +123,16 @@ def _row(attack: attackcard.Attack, answer: Mapping[str, object] | None, limit: 
     return Row(attack.name, attack.control, attack.what, verdict, said)
 
 
+def _own_variables() -> set[str]:
+    """The names that this process was started with; what it set itself is no secret of the caller."""
+    entries = Path("/proc/self/environ").read_bytes().split(b"\0")
+    return {os.fsdecode(entry.partition(b"=")[0]) for entry in entries if b"=" in entry}
+
+
 class Ground:
     """What the attacks are aimed at; removed at the end."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self) -> None:
         # The system's own place for temporary folders, whatever the environment says.
         self._folder = Path(tempfile.mkdtemp(prefix="consentry-ground-", dir="/tmp"))
         self.workspace = self._folder / "workspace"
@@ -126,7 +140,7 @@ class Ground:
         self.denied = self.workspace / "denied" / "file"
         self.writable = self.workspace / "writable"
         self.hidden = self._folder / "outside" / "file"
-        self._names = sorted(set(environ) - set(ENVIRONMENT))
+        self._names = sorted(_own_variables() - set(ENVIRONMENT))
         self._sockets: list[socket.socket] = []
 
     def __enter__(self) -> Self:
@@ -184,8 +198,9 @@ class Ground:
             "processes": _PROCESSES + _PROCESSES // 4,
             "memory_bytes": _MEMORY + _MEMORY // 2,
         }
-        source = PROGRAM.read_text(encoding="utf-8")
-        return (str(interpreter), "-I", "-S", "-c", source, json.dumps(bait))
+        parts = [(each.__name__, inspect.getsource(each)) for each in _PARTS]
+        start = (str(interpreter), "-I", "-S", "-c", _LOADER, json.dumps(bait))
+        return (*start, *(word for part in parts for word in part))
 
     def confinement(self, interpreter: Path, prefixes: Sequence[Path] = ()) -> Confinement:
         """What the program is confined to: a workspace of which one folder may be written."""

@@ -7,14 +7,16 @@ not mean that anything can run in it.
 from dataclasses import dataclass
 from typing import Final
 
-from consentry.enforce.engine import Held, Lacking, Probe
+from consentry.enforce.engine import Control, Held, Lacking, Probe
 from consentry.enforce.engines.native import NativeEngine
 from consentry.enforce.programs import ENGINE_MEANINGS, NATIVE
-from consentry.enforce.scorecard import ScoreCard
+from consentry.enforce.scorecard import ScoreCard, Verdict
 from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home
 
 BUILT: Final = (NATIVE,)
+# What the probe compares with what it knows to have happened.
+_COMPARED: Final = frozenset({Control.LAYER, Control.FILES_READ, Control.DENIALS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,13 @@ class TriedEngine:
 
     probe: Probe
     card: ScoreCard | None
+
+    @property
+    def shown(self) -> int:
+        """How many of the controls that it holds were put to the test; the others are only set."""
+        rows = () if self.card is None else self.card.rows
+        tested = {row.control for row in rows if row.verdict is Verdict.BLOCKED} | _COMPARED
+        return sum(held.control in tested for held in self.probe.held)
 
 
 @dataclass(frozen=True, slots=True)

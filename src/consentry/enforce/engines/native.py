@@ -120,7 +120,7 @@ class NativeEngine:
     def try_out(self) -> Trial:
         """The probe and the score-card it was made from; carried out once."""
         if self._trial is None:
-            self._trial = try_out(self.name, self._tried, os.environ)
+            self._trial = try_out(self.name, self._tried)
         return self._trial
 
     def _tried(self, wanted: Confinement) -> Outcome:

@@ -7,7 +7,7 @@ compared with what was done. A control that was not shown to hold is lacking, wi
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -37,10 +37,10 @@ class Trial:
     card: ScoreCard | None = None
 
 
-def try_out(engine: str, launch: Launch, environ: Mapping[str, str]) -> Trial:
+def try_out(engine: str, launch: Launch) -> Trial:
     """Carries out the attacks in a box that `launch` makes; never raises for what a host lacks."""
     try:
-        return _tried(engine, launch, environ)
+        return _tried(engine, launch)
     except NotEnforceable as problem:
         first = problem.lacking[0]
         return Trial(_nothing(engine, first.why, first.remedy or problem.help_line))
@@ -50,10 +50,10 @@ def try_out(engine: str, launch: Launch, environ: Mapping[str, str]) -> Trial:
         return Trial(_nothing(engine, str(problem), "make room in /tmp, or the right to write it"))
 
 
-def _tried(engine: str, launch: Launch, environ: Mapping[str, str]) -> Trial:
+def _tried(engine: str, launch: Launch) -> Trial:
     said = "there is no interpreter that a box could start"
     for interpreter, prefixes in _interpreters():
-        with Ground(environ) as ground:
+        with Ground() as ground:
             wanted = ground.confinement(interpreter, prefixes)
             outcome, unlimited = _launched(launch, wanted)
             if outcome.layer is not None:

@@ -1,0 +1,88 @@
+"""`consentry engines` in a real process: what holds here, and what a host without namespaces says."""
+
+import json
+
+import pytest
+
+from consentry.enforce.engine import Control
+from consentry.enforce.facts import HostView
+from consentry.enforce.host import look_at_host
+from consentry.enforce.programs import ENGINE_MEANINGS, look_for_engines
+from consentry.service.engines import BUILT
+from tests.cli.conftest import CommandLine
+from tests.enforce import hosts
+
+
+def test_every_control_is_listed_with_what_holds_it(consentry: CommandLine) -> None:
+    """One row each, in the order of the controls, and nothing is lacking on a good host."""
+    ended = consentry("engines", COLUMNS="100")
+    assert (ended.status, ended.err) == (0, "")
+    head, *rows = ended.out.splitlines()
+    assert head.split() == ["control", "native", "held", "by"]
+    assert [row.split()[0] for row in rows[: len(Control)]] == [each.value for each in Control]
+    assert "lacking" not in ended.out
+
+
+def test_engines_that_are_not_built_are_named_in_one_sentence(consentry: CommandLine) -> None:
+    """And nothing is claimed of them."""
+    out = consentry("engines", COLUMNS="100").out
+    others = "bubblewrap, firejail, nsjail, docker, podman, deno"
+    assert out.endswith(f"\nknown, and not built in this version: {others}\n")
+
+
+def test_built_engines_are_those_with_a_driver() -> None:
+    """The list of the command and the files of the source say the same."""
+    found = look_for_engines(HostView(), look_at_host(HostView()))
+    assert tuple(engine.name for engine in found if engine.driver) == BUILT
+    assert set(BUILT) <= set(ENGINE_MEANINGS)
+
+
+def test_verbose_says_what_each_control_means(consentry: CommandLine) -> None:
+    """In the words of the control."""
+    out = consentry("engines", "--verbose", COLUMNS="100").out
+    assert all(control.meaning in out for control in Control)
+
+
+def test_quiet_prints_nothing_when_all_holds(consentry: CommandLine) -> None:
+    """Only what does not hold would be printed."""
+    ended = consentry("engines", "--quiet")
+    assert (ended.status, ended.out, ended.err) == (0, "", "")
+
+
+def test_json_has_control_mechanism_and_truth(consentry: CommandLine) -> None:
+    """For every control that holds."""
+    document = json.loads(consentry("engines", "--json").out)
+    assert document["kind"] == "engines"
+    [native] = document["engines"]
+    assert (native["name"], native["usable"], native["lacking"]) == ("native", True, [])
+    assert {each["control"] for each in native["held"]} == {each.value for each in Control}
+    assert {each["truth"] for each in native["held"]} == {"kernel", "mediated", "observed"}
+    assert "bubblewrap" in document["not_built"]
+
+
+def test_an_ordinary_user_sees_the_same_controls(as_nobody: CommandLine) -> None:
+    """No step of a box needs root."""
+    ended = as_nobody("engines", "--json")
+    assert ended.status == 0, ended.err
+    [native] = json.loads(ended.out)["engines"]
+    assert native["lacking"] == []
+
+
+def test_no_usable_engine_is_status_126_with_the_reason(consentry: CommandLine) -> None:
+    """In the kernel's words, with what to do, and the same in JSON; nothing of it on the error stream."""
+    consentry.options["preexec_fn"] = hosts.behind_a_filter
+    ended = consentry("engines", COLUMNS="100")
+    assert (ended.status, ended.err) == (126, "")
+    assert ended.out.startswith(
+        "native: can make no box here: clone: operation not permitted (EPERM)\n  help: "
+    )
+    document = json.loads(consentry("engines", "--json").out)
+    [native] = document["engines"]
+    assert (native["usable"], native["held"]) == (False, [])
+    assert all(each["why"] and each["remedy"] for each in native["lacking"])
+
+
+@pytest.mark.parametrize("word", ["engines", "doctor"])
+def test_a_word_too_many_is_wrong_usage(consentry: CommandLine, word: str) -> None:
+    """Neither takes an argument."""
+    assert consentry(word, "native").status == 2
