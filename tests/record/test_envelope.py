@@ -62,7 +62,7 @@ _values = st.recursive(
 )
 
 
-@given(st.dictionaries(st.text("abprevseq", min_size=1), _values, max_size=4), st.text('ab"é\\'))
+@given(st.dictionaries(st.text("abprevseq", min_size=1), _values, max_size=4), st.text('ab"é\\', min_size=1))
 def test_joined_bytes_are_the_canonical_json_of_the_whole(
     payload: dict[str, object], subject: str
 ) -> None:
@@ -149,3 +149,12 @@ def test_a_tagged_fixture_is_recorded_as_one() -> None:
     context = marked_as_fixture(CONTEXT, "run-1", "case-2", "denied")
     assert context.evidence_channel == "controlled_fixture"
     assert (context.fixture_run_id, context.fixture_case_id) == ("run-1", "case-2")
+
+
+@pytest.mark.parametrize("subject", ["", "a\0b", "x" * 513])
+def test_a_subject_that_no_index_could_hold_is_refused(subject: str) -> None:
+    """At once, and for this event alone: a database would refuse the whole commit."""
+    with pytest.raises(BadInput) as caught:
+        Drafts().make(subject)
+    assert caught.value.where is not None
+    assert caught.value.where.field == "subject"

@@ -29,6 +29,8 @@ GENESIS: Final = Digest("sha256:" + "0" * 64)
 """What the first event of a chain has as `prev`."""
 
 EVENT_PREFIX: Final = "event"
+MOST_SUBJECT: Final = 512
+"""Characters of a subject: it is looked up by an index, and an index takes no longer entries."""
 
 
 class EvidenceChannel(StrEnum):
@@ -69,6 +71,7 @@ class Draft:
         check_id(self.event_id, EVENT_PREFIX)
         check_payload(self.type, self.payload)
         check_repeats(self.type, self.payload, self.event_id, self.timestamp)
+        _check_subject(self.subject)
         _check_fixture(self.context)
 
 
@@ -144,6 +147,12 @@ def marked_as_fixture(context: Context, run: str, case: str, expected: str) -> C
         fixture_case_id=case,
         expected_outcome=expected,
     )
+
+
+def _check_subject(subject: str) -> None:
+    if not 0 < len(subject) <= MOST_SUBJECT or "\0" in subject:
+        message = f"a subject has 1 to {MOST_SUBJECT} characters, none of them NUL"
+        raise BadInput(Code.EVENT_FIELD, message, where=Where(field="subject"))
 
 
 def _check_fixture(context: Context) -> None:
