@@ -5,6 +5,7 @@ that is only safe and cheap from a small one with a single thread. It ends when 
 or its process dies.
 """
 
+import fcntl
 import marshal
 import os
 import signal
@@ -25,9 +26,13 @@ from consentry.enforce.native.reaper import END_NOW
 
 _MOST_MESSAGE: Final = 1 << 16
 _MOST_DESCRIPTORS: Final = 4
+# The system's own place for temporary folders, whatever the environment says.
+_FOLDERS: Final = "/tmp"  # noqa: S108 - folders are made there, never guessed
+_PREFIX: Final = "consentry-box-"
+_AS_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _SOURCE: Final = Path(__file__).resolve().parents[3]
 _PROGRAM: Final = (
-    "import sys; sys.path.insert(0, sys.argv[2])\n"
+    "import sys; sys.path.append(sys.argv[2])\n"
     "from consentry.enforce.native.launcher import Launcher\n"
     "Launcher(int(sys.argv[1])).live()"
 )
@@ -137,8 +142,8 @@ class NativeParent:
     """A launcher and the socket to it; threads may share it."""
 
     def __init__(self) -> None:
-        # The system's own place for temporary folders, whatever the environment says.
-        self._root = tempfile.mkdtemp(prefix="consentry-", dir="/tmp")
+        _sweep()
+        self._root, self._lock = _own_folder()
         self._one_at_a_time = Lock()
         self._control, its = socket.socketpair()
         argv = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(its.fileno()), str(_SOURCE)]
@@ -173,3 +178,33 @@ class NativeParent:
         self._control.close()
         self._process.wait()
         Path(self._root).rmdir()
+        os.close(self._lock)
+
+
+def _own_folder() -> tuple[str, int]:
+    """An empty folder to build roots on, and a descriptor that tells others it is in use."""
+    while True:
+        path = tempfile.mkdtemp(prefix=_PREFIX, dir=_FOLDERS)
+        lock = os.open(path, _AS_FOLDER)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock), Path(path).lstat()):
+                return path, lock
+        os.close(lock)  # swept before it was locked
+
+
+def _sweep() -> None:
+    """Removes the folders of owners that were killed; nothing was ever put into one."""
+    for path in Path(_FOLDERS).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            _remove_if_left(path)
+
+
+def _remove_if_left(path: Path) -> None:
+    folder = os.open(path, _AS_FOLDER)
+    try:
+        if os.fstat(folder).st_uid == os.geteuid():
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.rmdir()
+    finally:
+        os.close(folder)

@@ -31,13 +31,16 @@ def live(
 ) -> None:
     """Builds the box, runs the program, and never returns.
 
-    `report` is where the launcher reads; `gate` is the pair of socket ends over which the program
-    hands out its listener and is told to go on.
+    `report` is where the launcher reads; `gate` is the pair of socket ends, the launcher's and its
+    own, over which the program hands out its listener and is told to go on.
     """
     status = NOT_BUILT
     try:
         calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
-        status = _run(plan, files, report, gate)
+        # The launcher's sockets, and those of other boxes, are no business of this one; and were
+        # the other end of the gate open here, nobody could tell that the launcher is gone.
+        _keep_only((*files[1:], report, gate[1]))
+        status = _run(plan, files, report, gate[1])
     except box.Replaced as problem:
         _tell(report, "replaced", 0, str(problem))
     except OSError as problem:
@@ -48,9 +51,7 @@ def live(
         os._exit(status)
 
 
-def _run(
-    plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: "tuple[int, int]"
-) -> int:
+def _run(plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: int) -> int:
     for door in plan.get("groups", ()):
         _write(door, b"0")
     uid, gid = plan["ids"]
@@ -67,14 +68,13 @@ def _run(
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
     calls.prctl(calls.PR_SET_DUMPABLE, 0)
-    hand_out(gate[1], b"b", built.layer)
+    hand_out(gate, b"b", built.layer)
     for number in _PASSED_ON:
         _signal.signal(number, _signal.SIG_IGN)
     child = os.fork()
     if child == 0:
         _become_program(plan, files, report, gate)
-    for end in gate:
-        os.close(end)
+    os.close(gate)
     for number in _PASSED_ON:
         _signal.signal(number, lambda n, _: _pass_on(child, n))
     _signal.signal(END_NOW, lambda *_: _kill_all())
@@ -82,7 +82,7 @@ def _run(
 
 
 def _become_program(
-    plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: "tuple[int, int]"
+    plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: int
 ) -> None:
     try:
         for number in _PASSED_ON:
@@ -98,7 +98,7 @@ def _become_program(
         box.restrict_files(plan["landlock"])
         listener = calls.seccomp(plan["filter"], listening=plan["listens"])
         if plan["listens"]:
-            hand_out(gate[1], b"l", listener)
+            hand_out(gate, b"l", listener)
             os.close(listener)
         calls.close_from(3)
         os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
@@ -109,6 +109,15 @@ def _become_program(
         os._exit(NOT_FOUND if not_found else NOT_EXECUTABLE)
     finally:
         os._exit(NOT_BUILT)
+
+
+def _keep_only(descriptors: "Sequence[int]") -> None:
+    """Closes every other one but the three streams."""
+    first = 3
+    for number in sorted(descriptors):
+        calls.close_from(first, number - 1)
+        first = max(first, number + 1)
+    calls.close_from(first)
 
 
 def _offer_to_die_first() -> None:
@@ -142,8 +151,10 @@ def hand_out(gate: int, what: bytes, descriptor: int | None) -> None:
     with_gate = _socket.socket(fileno=gate)
     rights = [] if descriptor is None else [descriptor.to_bytes(4, "little")]
     with_gate.sendmsg([what], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, each) for each in rights])
-    with_gate.recv(1)
+    answer = with_gate.recv(1)
     with_gate.detach()
+    if not answer:
+        raise OSError(errno.EPIPE, os.strerror(errno.EPIPE), "the launcher is gone")
 
 
 def _reap(child: int, report: int) -> int:
