@@ -5,6 +5,7 @@ and the observer say. The same plan runs as root and as an ordinary user.
 """
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -265,6 +266,7 @@ class _Streams:
 
     @classmethod
     def of(cls, io: Io) -> "_Streams":
+        _require_no_folder(io)
         pipes: list[Pipe] = []
         files: list[int] = []
         for leads_to in (io.stdout, io.stderr):
@@ -287,6 +289,13 @@ class _Streams:
         """What the box has by now."""
         if self.empty is not None:
             os.close(self.empty)
+
+
+def _require_no_folder(io: Io) -> None:
+    """An open folder is a way out: from there, names lead through the host's own tree."""
+    for name, descriptor in (("input", io.stdin), ("output", io.stdout), ("error", io.stderr)):
+        if descriptor is not None and stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise Refused(Code.FILE_UNUSABLE, f"standard {name} is a folder, which no program gets")
 
 
 def _with_file_numbers(

@@ -62,6 +62,7 @@ class Box:
         self.layer: int | None = None
         self._layers = 0
         self._copies: int | None = None
+        self._nothing: int | None = None
 
     def build(self) -> None:
         """Everything up to and including the change of root."""
@@ -153,11 +154,13 @@ class Box:
         No right to read covers talking to whoever listens there, and nothing but a file system in
         between keeps a bound socket from being reached.
         """
-        lower, nothing = "/.consentry-lower", "/.consentry-nothing"
-        for name in (lower, nothing):
-            self._dir(name)
+        lower = "/.consentry-lower"
+        self._dir(lower)
         self._bind(source, lower, attributes, identity)
-        layers = f"userxattr,lowerdir={self._at(lower)}:{self._at(nothing)}"
+        if self._nothing is None:
+            # The kernel wants two layers, and the second one to stay.
+            self._nothing = calls.detached_mount("tmpfs", [("mode", "755")], 0)
+        layers = f"userxattr,lowerdir={self._at(lower)}:/proc/self/fd/{self._nothing}"
         flags = calls.MS_RDONLY | calls.MS_NOSUID | calls.MS_NODEV
         try:
             calls.mount("overlay", self._at(path), "overlay", flags, layers)
@@ -167,8 +170,7 @@ class Box:
             # Names without regard to case, as on memory sticks, cannot be layered.
             calls.mount(self._at(lower), self._at(path), "", calls.MS_BIND | calls.MS_REC)
         calls.umount(self._at(lower), calls.MNT_DETACH)
-        for name in (lower, nothing):
-            os.rmdir(self._at(name))  # noqa: PTH106 - as above
+        os.rmdir(self._at(lower))  # noqa: PTH106 - as above
 
     def _empty(self, path: str) -> None:
         """Something to mount a file over, where there is nothing yet."""
