@@ -1,17 +1,35 @@
 """Snippets in warm workers: a result or a typed error, and nothing of one run in the next."""
 
 import os
+import socket
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.native import calls
 from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import Host
-from consentry.enforce.native.snippets import SnippetOutcome, SnippetPlan, SnippetWorkers
-from consentry.enforce.native.supervisor import Bounds
+from consentry.enforce.native.snippetplan import compile_snippet
+from consentry.enforce.native.snippets import MOST_WORKERS, SnippetError, SnippetWorkers
+from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
+from consentry.enforce.streams import Pipe
+from consentry.surface.lattice import Surface
 from consentry.surface.protected import protected_roots
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a snippet went."""
+
+    result: object
+    error: SnippetError | None
+    supervised: Supervised
+    stdout: bytes
+    stderr: bytes
 
 
 class Bench:
@@ -20,7 +38,7 @@ class Bench:
     def __init__(self, workspace: Path) -> None:
         self.workspace = workspace
         self.parent = NativeParent()
-        host = Host(
+        self.host = Host(
             uid=os.getuid(),
             gid=os.getgid(),
             machine=calls.MACHINE,
@@ -28,18 +46,29 @@ class Bench:
             home=None,
             protected=protected_roots(),
         )
-        self.workers = SnippetWorkers(self.parent, host)
+        self.workers = SnippetWorkers(self.parent)
 
     def run(
         self,
         source: str,
-        plan: SnippetPlan | None = None,
+        surface: Surface | None = None,
         preload: tuple[str, ...] = (),
+        bounds: Bounds | None = None,
         **names: object,
-    ) -> SnippetOutcome:
-        """A snippet that may read the folder, unless a plan says otherwise."""
-        usual = SnippetPlan(self.workspace, (self.workspace,))
-        return self.workers.run(source.encode(), names, plan or usual, preload)
+    ) -> Ran:
+        """A snippet that may read the folder, unless a surface says otherwise."""
+        wanted = Confinement(
+            surface=Surface.of(read=["./"]) if surface is None else surface,
+            workspace=self.workspace,
+            program=Program(Path("snippet.py"), (), self.workspace),
+            environment={},
+        )
+        pipes = (Pipe(None, keeps=True), Pipe(None, keeps=True))
+        plan = compile_snippet(wanted, self.host)
+        started = self.workers.start(source.encode(), names, plan, pipes, preload=preload)
+        supervised = Supervisor(started.running, bounds or Bounds(), started.pipes).stay()
+        out, err = (bytes(pipe.kept) for pipe in pipes)
+        return Ran(*started.answer(), supervised, out, err)
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +129,7 @@ def test_printed_text_is_kept_apart_from_the_result(bench: Bench) -> None:
 
 def test_nothing_of_one_run_is_there_in_the_next(bench: Bench) -> None:
     """Neither files in the run's own folders, nor variables, nor modules that were changed."""
-    plan = SnippetPlan(bench.workspace, (bench.workspace,), may_write_tmp=True)
+    plan = Surface.of(read=["./"], write=["/tmp/"])
     first = bench.run(
         "import json, builtins\n"
         "for place in ('/tmp/x', '/dev/shm/x', '/home/user/x'):\n"
@@ -151,7 +180,7 @@ def test_what_is_not_granted_fails(bench: Bench, attempt: str) -> None:
 
 def test_the_run_s_own_folders_can_be_granted(bench: Bench) -> None:
     """The same write as above works where the plan allows it."""
-    plan = SnippetPlan(may_write_tmp=True)
+    plan = Surface.of(write=["/tmp/"])
     assert bench.run("open('/tmp/x', 'w').write('ab')", plan).result == 2
 
 
@@ -172,8 +201,8 @@ def test_secrets_of_the_caller_are_not_inherited(
 
 def test_a_snippet_that_does_not_end_is_ended(bench: Bench) -> None:
     """With everything it started; and the worker goes on."""
-    plan = SnippetPlan(bounds=Bounds(wall_seconds=0.3))
-    outcome = bench.run("import os\nos.fork()\nwhile True: pass", plan)
+    bounds = Bounds(wall_seconds=0.3)
+    outcome = bench.run("import os\nos.fork()\nwhile True: pass", bounds=bounds)
     assert outcome.supervised.timed_out
     assert bench.run("'still here'").result == "still here"
 
@@ -184,3 +213,71 @@ def test_modules_of_the_operator_are_loaded_before_any_snippet(bench: Bench) -> 
     assert outcome.result is True
     with pytest.raises(Exception, match="No module named 'nowhere'"):
         bench.run("1", preload=("nowhere",))
+
+
+def test_a_socket_in_a_granted_folder_leads_nowhere(bench: Bench) -> None:
+    """To read a folder is not to talk to whoever listens in it; outside it does listen."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(bench.workspace / "door"))
+        listening.listen()
+        call = f"import socket\nsocket.socket(1).connect({str(bench.workspace / 'door')!r})"
+        outcome = bench.run(call)
+        assert outcome.error is not None
+        with socket.socket(socket.AF_UNIX) as calling:
+            calling.connect(str(bench.workspace / "door"))
+
+
+def test_only_what_is_granted_of_the_workspace_is_there(bench: Bench) -> None:
+    """A grant of one folder shows neither the content nor the names of what lies beside it."""
+    (bench.workspace / "part").mkdir(exist_ok=True)
+    (bench.workspace / "part/x.txt").write_text("x")
+    look = "import os\n[os.listdir('.'), open('part/x.txt').read(), os.path.exists('data.txt')]"
+    assert bench.run(look, Surface.of(read=["part/"])).result == [["part"], "x", False]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"ok": true, "result": NaN}',
+        '{"ok": true, "result": 1e999}',
+        "[1]",
+        '{"error": 1}',
+        "{} {}",
+    ],
+)
+def test_what_is_no_json_value_is_no_result(bench: Bench, said: str) -> None:
+    """A snippet may write to its result itself; what it writes is judged like any stranger's."""
+    outcome = bench.run(f"import os\nos.write(3, {said.encode()!r})\nos._exit(0)")
+    assert (outcome.result, outcome.error and outcome.error.type) == (None, "NoResult")
+
+
+def test_a_result_has_a_largest_size(bench: Bench) -> None:
+    """More than that is an error that says so."""
+    outcome = bench.run("'x' * (9 << 20)")
+    assert (outcome.result, outcome.error and outcome.error.type) == (None, "ResultTooLarge")
+
+
+def test_workers_that_were_not_used_for_long_end(tmp_path: Path) -> None:
+    """However many lists of modules and grants there are, only so many interpreters wait."""
+    bench = Bench(tmp_path)
+    try:
+        for number in range(MOST_WORKERS + 2):
+            (tmp_path / f"{number}").mkdir()
+            assert bench.run("1", Surface.of(read=[f"{number}/"])).result == 1
+        deadline = time.monotonic() + 10
+        while _below(_launcher()) > 2 * MOST_WORKERS and time.monotonic() < deadline:
+            time.sleep(0.02)
+        # Root has one more process for each worker.
+        assert MOST_WORKERS <= _below(_launcher()) <= 2 * MOST_WORKERS
+        assert bench.run("1", Surface.of(read=["0/"])).result == 1
+    finally:
+        bench.parent.close()
+
+
+def _launcher() -> int:
+    return int(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()[-1])
+
+
+def _below(pid: int) -> int:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return len(children) + sum(_below(int(child)) for child in children)

@@ -85,8 +85,8 @@ class HeldLimits:
         """How long to wait before the next look."""
         return INTERVAL_SECONDS if self._watcher is None else self._watcher.pause
 
-    def watch(self, pid: int) -> None:
-        """Says which process is the box's first."""
+    def watch(self, pid: int, *, counts_first: bool = False) -> None:
+        """Says which process is the box's first, and whether it is a part of what is run."""
         if all(held.mechanism is not Mechanism.WATCHER for held in self._plan.controls):
             return
         memory = self._plan.limit(Control.MEMORY, Mechanism.WATCHER)
@@ -95,6 +95,7 @@ class HeldLimits:
             pid,
             memory_bytes=None if memory is None else int(memory),
             most_processes=None if processes is None else int(processes),
+            counts_first=counts_first,
         )
 
     def count_layer(self, descriptor: int) -> None:

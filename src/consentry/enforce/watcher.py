@@ -56,7 +56,8 @@ class Watcher:
     """Samples of one box; not shared between threads.
 
     Args:
-        pid: the first process of the box, which itself is not counted.
+        pid: the first process of the box.
+        counts_first: whether that is counted as well, being a part of what is run.
         memory_bytes: the limit from which on memory is always counted exactly.
         most_processes: no more are walked than show that there are more.
         proc: where processes are listed.
@@ -69,10 +70,12 @@ class Watcher:
         *,
         memory_bytes: int | None = None,
         most_processes: int | None = None,
+        counts_first: bool = False,
         proc: str = "/proc",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._pid = pid
+        self._uncounted = None if counts_first else pid
         self._proc = proc
         self._clock = clock
         self._memory_bytes = memory_bytes
@@ -100,8 +103,9 @@ class Watcher:
         begun = time.thread_time()
         tree = self._walk()
         if tree is not None:
-            box = [seen for pid, seen in tree.items() if pid != self._pid]
-            ticks = self._lost_ticks + tree[self._pid].of_children
+            box = [seen for pid, seen in tree.items() if pid != self._uncounted]
+            ticks = self._lost_ticks
+            ticks += 0 if self._uncounted is None else tree[self._pid].of_children
             ticks += sum(seen.own + seen.of_children for seen in box)
             self._most_used = self._most_used.joined(
                 Usage(
@@ -168,7 +172,7 @@ class Watcher:
 
     def _memory(self, tree: dict[int, _Seen]) -> int:
         """A count that was finished, or 0 when there is none."""
-        residents = {pid: seen.resident for pid, seen in tree.items() if pid != self._pid}
+        residents = {pid: seen.resident for pid, seen in tree.items() if pid != self._uncounted}
         stored = sum(map(_stored_bytes, self._stores))
         from_above = stored + sum(residents.values())
         if self._swaps:

@@ -89,12 +89,12 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     """The confinement that this line asks for; raises before anything is recorded or started."""
     _require_givable(wish)
     cwd = around.cwd or workspace
-    named = [_place(each, cwd) for each in (*wish.read, *wish.write)]
+    named = [named_place(each, cwd) for each in (*wish.read, *wish.write)]
     protected = protected_here(around, workspace, *named)
     if is_protected(workspace, protected):
         raise Refused(Code.PROTECTED_ROOT, f"the workspace `{workspace}` is never granted")
     path = find_program(wish.words[0], around)
-    written = [_pattern(each, workspace, cwd, may_be_new=True) for each in wish.write]
+    written = [granted_pattern(each, workspace, cwd, may_be_new=True) for each in wish.write]
     surface = _surface(wish, workspace, cwd, path, written)
     started, program = _program(wish, path, workspace, cwd, around, protected)
     confinement = Confinement(
@@ -205,7 +205,7 @@ def _surface(
     wish: RunWish, workspace: Path, cwd: Path, program: Path, written: list[str]
 ) -> Surface:
     named = Surface.of(
-        read=[_pattern(each, workspace, cwd, may_be_new=False) for each in wish.read],
+        read=[granted_pattern(each, workspace, cwd, may_be_new=False) for each in wish.read],
         write=written,
         run=Level.ANY if ANY in wish.execute else [_spelled(str(program)), *_commands(wish, cwd)],
         env=list(wish.environment) or Level.NONE,
@@ -229,15 +229,16 @@ def _spelled(name: str) -> str:
     return re.sub(r"([*?\\])", r"\\\1", name)
 
 
-def _place(spelling: str, cwd: Path) -> Path:
+def named_place(spelling: str, cwd: Path) -> Path:
+    """Where a path leads that was typed in this folder; links are not followed."""
     if spelling == "" or "\0" in spelling:
         raise UsageProblem(Code.FILE_UNUSABLE, f"`{spelling}` is not the name of a file")
     return Path(os.path.normpath(cwd / require_text(spelling)))
 
 
-def _pattern(spelling: str, workspace: Path, cwd: Path, *, may_be_new: bool) -> str:
+def granted_pattern(spelling: str, workspace: Path, cwd: Path, *, may_be_new: bool) -> str:
     """A path as typed, bound to the workspace where it lies in it."""
-    path = _place(spelling, cwd)
+    path = named_place(spelling, cwd)
     is_there = os.path.lexists(path)
     if not is_there and not (may_be_new and path.parent.is_dir()):
         missing = path if not may_be_new else path.parent

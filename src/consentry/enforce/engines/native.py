@@ -6,9 +6,10 @@ and the observer say. The same plan runs as root and as an ordinary user.
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 from consentry.base.codes import Code
@@ -17,27 +18,32 @@ from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement, Reads, View, Writes
 from consentry.enforce.engine import (
     Control,
-    Ending,
     Held,
     Lacking,
     NotEnforceable,
     Outcome,
     Probe,
-    Usage,
 )
 from consentry.enforce.facts import HostView
-from consentry.enforce.holding import HeldLimits, LimitOutcome
+from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
+from consentry.enforce.native.ending import (
+    LIMITED,
+    LimitWatch,
+    ending_of,
+    held_limits,
+    require_built,
+    usage_of,
+)
 from consentry.enforce.native.findings import ENGINE, findings_of, merged
-from consentry.enforce.native.notbuilt import NotBuilt, remedy_for
-from consentry.enforce.native.parent import Ended, NativeParent, Running
+from consentry.enforce.native.notbuilt import remedy_for
+from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import Host, Plan, compile_plan
 from consentry.enforce.native.probe import Trial, try_out
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe, Terminal
-from consentry.enforce.usage import Control as Limited
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
 from consentry.surface.protected import ProtectedRoots
@@ -58,16 +64,6 @@ HELD: Final = (
 )
 _UMASK: Final = 0o022
 _KIB: Final = 1024
-_LIMITED: Final = {
-    Limited.CPU: Control.CPU,
-    Limited.MEMORY: Control.MEMORY,
-    Limited.PROCESSES: Control.PROCESSES,
-    Limited.FILE: Control.FILE_SIZE,
-    Limited.WRITTEN: Control.WRITTEN,
-    Limited.OUTPUT: Control.OUTPUT,
-    Limited.WALL: Control.WALL_TIME,
-    Limited.DESCRIPTORS: Control.DESCRIPTORS,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +94,7 @@ class Io:
 
 
 class NativeEngine:
-    """One launcher, kept while this object lives."""
+    """One launcher, kept while this object lives; threads may share it."""
 
     name = ENGINE
 
@@ -112,6 +108,7 @@ class NativeEngine:
             protected=protected,
         )
         self._parent: NativeParent | None = None
+        self._one_start = Lock()
         self._trial: Trial | None = None
 
     def probe(self) -> Probe:
@@ -134,7 +131,7 @@ class NativeEngine:
         lacking = list(self._lacking(wanted))
         means = LimitMeans.of(HostView(uid=self._host.uid))
         limits = LimitPlan.of(wanted.limits, means, writes=wanted.writes)
-        lacking += [Lacking(_LIMITED[each.control], each.why) for each in limits.unheld]
+        lacking += [Lacking(LIMITED[each.control], each.why) for each in limits.unheld]
         if lacking:
             raise NotEnforceable(self.name, lacking)
         return NativePlan(wanted, compile_plan(wanted, self._host), limits)
@@ -164,13 +161,18 @@ class NativeEngine:
     def _held_run(
         self, plan: NativePlan, sealed: Sequence[SealedFile], io: Io, run_id: str
     ) -> Outcome:
-        if self._parent is None:
-            self._parent = NativeParent()
+        parent = self._launcher()
         held = HeldLimits(plan.limits, run_id)
         try:
-            return self._run(self._parent, plan, sealed, io, held)
+            return self._run(parent, plan, sealed, io, held)
         finally:
             held.close()
+
+    def _launcher(self) -> NativeParent:
+        with self._one_start:
+            if self._parent is None:
+                self._parent = NativeParent()
+            return self._parent
 
     def _run(
         self,
@@ -190,7 +192,7 @@ class NativeEngine:
         finally:
             streams.close()
         limits = plan.wanted.limits
-        watch = _Watch(running, held)
+        watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
         return self._outcome(plan, io.supervisor.stay(), streams.pipes, held)
@@ -221,7 +223,7 @@ class NativeEngine:
         held: HeldLimits,
     ) -> Outcome:
         ended = supervised.ended
-        _require_built(ended)
+        require_built(ended)
         seconds = ended.user_seconds + ended.system_seconds
         limited = held.outcome(ended.status, seconds, ended.peak_kib * _KIB)
         limit = supervised.limit
@@ -231,17 +233,17 @@ class NativeEngine:
         code = ended.status
         kept = [bytes(pipe.kept) for pipe in pipes if pipe.keeps] or [b"", b""]
         return Outcome(
-            ending=_ending(supervised, limit),
+            ending=ending_of(supervised, limit),
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
-            usage=_usage(limited),
+            usage=usage_of(limited),
             reads=tuple(found.reads),
             reads_truth=Truth.OBSERVED,
             runtime_reads=found.runtime,
             programs=tuple(found.programs),
             violations=tuple(merged(found.violations)),
             complete=found.complete,
-            held=(*HELD, *_held_limits(plan.limits)),
+            held=(*HELD, *held_limits(plan.limits)),
             stdout=kept[0],
             stderr=kept[-1],
             output_bytes=supervised.output_bytes,
@@ -306,62 +308,3 @@ def _with_file_numbers(
         ("copy", first + int(str(step[1])), *step[2:]) if step[0] == "copy" else step
         for step in steps
     ]
-
-
-class _Watch:
-    """Tells the holder of the limits of each thing that it can look at, and asks it."""
-
-    def __init__(self, running: Running, held: HeldLimits) -> None:
-        self._running = running
-        self._held = held
-        self._is_watched = self._is_counted = False
-
-    def exceeded(self) -> str | None:
-        """The limit that the run went over."""
-        if self._running.pid is not None and not self._is_watched:
-            self._is_watched = True
-            self._held.watch(self._running.pid)
-        layer = self._running.layer
-        if layer is not None and self._is_watched and not self._is_counted:
-            self._is_counted = True
-            self._held.count_layer(layer)
-        found = self._held.check()
-        return None if found is None else found.control.value
-
-
-def _usage(limited: LimitOutcome) -> Usage:
-    used = limited.usage
-    truths = list(Truth)
-    weakest = max(used.cpu_truth, used.memory_truth, key=truths.index)
-    return Usage(used.cpu_seconds, used.memory_bytes, used.processes or None, weakest)
-
-
-def _held_limits(limits: LimitPlan) -> Iterator[Held]:
-    for each in limits.controls:
-        if each.limit is not None:
-            yield Held(_LIMITED[each.control], f"{each.mechanism}: {each.limit:.0f}", each.truth)
-
-
-def _ending(supervised: Supervised, limit: str | None) -> Ending:
-    status = supervised.ended.status
-    if supervised.timed_out:
-        return Ending.TIMEOUT
-    if limit is not None:
-        return Ending.LIMIT
-    if status is None or status < 0 or (status != 0 and supervised.was_told_to_end):
-        return Ending.KILLED
-    return Ending.SUCCESS if status == 0 else Ending.FAILURE
-
-
-def _require_built(ended: Ended) -> None:
-    if ended.problem is None:
-        return
-    what, number, detail = ended.problem
-    if ended.layer is not None:
-        os.close(ended.layer)
-    if what == "replaced":
-        message = f"`{detail}` is not the file it was a moment ago, so nothing was started"
-        raise Refused(Code.FILESYSTEM_RACE, message)
-    if what == "program":
-        raise Refused(Code.PROGRAM_UNSTARTABLE, f"`{detail}`: {os.strerror(number).lower()}")
-    raise NotBuilt(detail, number)

@@ -81,14 +81,17 @@ class Box:
         for step in self._plan["steps"]:
             getattr(self, f"_{step[0]}")(*step[1:])
 
-    def hold(self, source: str, identity: "tuple[int, int]") -> int:
-        """A folder of the host, read-only and attached nowhere yet, for a root that is to come."""
+    def hold(self, source: str, identity: "tuple[int, int] | None", *, shown_as: bool) -> int:
+        """A place of the host, read-only and attached nowhere yet, for a root that is to come.
+
+        With `shown_as`, its files are shown as another user's where the caller is root.
+        """
         flags = calls.OPEN_TREE_CLONE | calls.OPEN_TREE_CLOEXEC | calls.AT_RECURSIVE
         tree = calls.open_tree(calls.AT_FDCWD, source, flags)
         _require_same(os.fstat(tree), identity, source)
         bits = calls.MOUNT_ATTR_RDONLY | calls.MOUNT_ATTR_NOSUID | calls.MOUNT_ATTR_NODEV
         how = calls.AT_EMPTY_PATH | calls.AT_RECURSIVE
-        if self._is_root:
+        if self._is_root and shown_as:
             userns = self._files[self._plan["idmap"]]
             calls.mount_setattr(tree, "", calls.MOUNT_ATTR_IDMAP, calls.AT_EMPTY_PATH, userns)
         calls.mount_setattr(tree, "", bits, how)

@@ -17,6 +17,7 @@ from consentry.enforce.native.observer import Observer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 _MOST_FILES = 250
@@ -24,6 +25,7 @@ _HEADER, _PREFIX = 8, 4
 _REPORT_BYTES = 1 << 16
 _SERVED_AT_ONCE = 64
 _P_PIDFD = 3
+_SIGKILL = 9
 
 
 class _Run:
@@ -31,6 +33,7 @@ class _Run:
 
     def __init__(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
         self.news = news
+        self.groups: Sequence[str] = ()
         self.observer: Observer | None = None
         self.watched: set[int] = set()
         report, report_end = os.pipe()
@@ -51,8 +54,9 @@ class _Run:
 class _Snippet(_Run):
     """One run of a worker; the worker is its parent, and tells of its end by closing the report."""
 
-    def __init__(self, news: _socket.socket) -> None:
+    def __init__(self, news: _socket.socket, groups: "Sequence[str]") -> None:
         self.news = news
+        self.groups = groups
         self.observer = None
         self.watched = set()
         self.report, self.report_end = os.pipe()
@@ -114,6 +118,12 @@ class Launcher:
     def _carry_out(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
         if "preload" in plan:
             self._start_worker(news, plan, files)
+        elif "unneeded" in plan:
+            unneeded = self._workers.pop(plan["unneeded"], None)
+            if unneeded is not None:
+                unneeded.close()
+            _send(news, ("ready", 0, ""))
+            news.close()
         elif "worker" in plan:
             self._order(news, plan, files)
         else:
@@ -132,9 +142,16 @@ class Launcher:
         if pid == 0:
             mine.close()
             self._control.close()
+            for other in self._workers.values():
+                # Or that one would never learn that it is not needed any more.
+                other.close()
             worker.live(plan, files, its.detach())
         its.close()
-        self._workers[plan["name"]] = mine
+        name = plan["name"]
+        self._workers[name] = mine
+        pidfd = os.pidfd_open(pid)
+        self._does[pidfd] = lambda _: self._bury_worker(name, pidfd)
+        self._poll.register(pidfd, select.POLLIN)
         self._does[mine.fileno()] = lambda _: self._greet_worker(mine, news)
         self._poll.register(mine.fileno(), select.POLLIN)
 
@@ -145,15 +162,34 @@ class Launcher:
         _send(news, marshal.loads(said) if said else ("failed", 0, "the worker ended"))  # noqa: S302
         news.close()
 
+    def _bury_worker(self, name: str, pidfd: int) -> None:
+        os.waitid(_P_PIDFD, pidfd, os.WEXITED)
+        del self._does[pidfd]
+        self._poll.unregister(pidfd)
+        os.close(pidfd)
+        # One that is not needed any more was let go of before; one that has something to say yet
+        # is heard first.
+        if name in self._workers and self._workers[name].fileno() not in self._does:
+            self._workers.pop(name).close()
+
     def _order(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
-        run = _Snippet(news)
+        worker_of_it = self._workers.get(plan["worker"])
+        if worker_of_it is None:
+            raise OSError(errno.ESRCH, os.strerror(errno.ESRCH), "the worker")
+        run = _Snippet(news, plan["groups"])
         body = marshal.dumps({**plan, "idmap": None})
         given = [run.report_end, run.its.fileno(), *files[1:]]
         rights = b"".join(each.to_bytes(4, "little") for each in given)
         ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]
-        self._workers[plan["worker"]].sendmsg([body], ancillary)
-        run.its.close()
-        os.close(run.report_end)
+        try:
+            worker_of_it.sendmsg([body], ancillary)
+        except OSError:
+            run.gate.close()
+            os.close(run.report)
+            raise
+        finally:
+            run.its.close()
+            os.close(run.report_end)
         self._watch(run, run.report, lambda events: self._hear_snippet(run, events))
         self._watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
 
@@ -185,6 +221,8 @@ class Launcher:
                 run.pid = int.from_bytes(data[:4], "little")
                 run.pidfd = os.pidfd_open(run.pid)
                 _send(run.news, ("started", run.pid, ""), run.pidfd)
+                if not _join(run.groups, run):
+                    return
         if said == b"b":
             _send(run.news, ("built", len(taken), ""), *taken)
             for descriptor in taken:
@@ -276,6 +314,22 @@ def _other_users() -> int:
     finally:
         os.close(told)
         os.waitpid(pid, 0)
+
+
+def _join(groups: "Sequence[str]", run: _Run) -> bool:
+    """Puts a snippet, which cannot see the groups, into its own before it is told to go on."""
+    for door in groups:
+        try:
+            descriptor = os.open(door, os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                os.write(descriptor, b"%d" % run.pid)
+            finally:
+                os.close(descriptor)
+        except OSError as problem:
+            _send(run.news, ("failed", problem.errno or 0, door))
+            os.kill(run.pid, _SIGKILL)
+            return False
+    return True
 
 
 def _length(told: bytes) -> int:

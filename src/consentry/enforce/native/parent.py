@@ -30,6 +30,8 @@ _MOST_DESCRIPTORS: Final = 4
 _FOLDERS: Final = "/tmp"  # noqa: S108 - folders are made there, never guessed
 _PREFIX: Final = "consentry-box-"
 _AS_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# The first process of a namespace that does not ask for a signal never gets it.
+_NEVER_HEARD: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
 _SOURCE: Final = Path(__file__).resolve().parents[3]
 _PROGRAM: Final = (
     "import sys; sys.path.append(sys.argv[2])\n"
@@ -98,6 +100,8 @@ class Running:
 
     def pass_signal(self, number: int) -> None:
         """To the program and its group."""
+        if not self._listens and number in _NEVER_HEARD:
+            number = signal.SIGKILL
         if self._pidfd is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, number)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 HELD = "/.held"
-"""Where the workspace lies in the worker's root; covered in every run."""
+"""Where the granted places lie in the worker's root, by number; covered in every run."""
 
 _MOST_ORDER = 1 << 20
 _MOST_FILES = 16
@@ -33,6 +33,8 @@ def live(plan: "Mapping[str, Any]", files: "Sequence[int]", orders: int) -> None
         socket = _socket.socket(fileno=orders)
         try:
             _settle(plan, files)
+        except box.Replaced as problem:
+            socket.send(marshal.dumps(("replaced", 0, str(problem))))
         except Exception as problem:  # noqa: BLE001 - the launcher passes it on
             socket.send(marshal.dumps(("failed", 0, f"{type(problem).__name__}: {problem}")))
         else:
@@ -47,7 +49,10 @@ def _settle(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
     if not is_root:
         box.enter_user_namespace(*plan["ids"])
     built = box.Box(plan, files)
-    held = built.hold(plan["workspace"], plan["identity"]) if plan["workspace"] else None
+    held = [
+        (built.hold(source, identity, shown_as=shown_as), is_folder)
+        for source, identity, is_folder, shown_as in plan["held"]
+    ]
     built.build()
     _socket.sethostname(plan["hostname"])
     if is_root:
@@ -65,9 +70,21 @@ def _settle(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
             os._exit(0)
         calls.prctl(calls.PR_SET_PDEATHSIG, 9)
     _load(plan)
-    if held is not None:
-        calls.move_mount(held, HELD)
-        os.close(held)
+    _attach(held)
+
+
+def _attach(held: "Sequence[tuple[int, bool]]") -> None:
+    """Folders behind a file system in between, so that no socket or pipe in them leads outside."""
+    nothing = calls.detached_mount("tmpfs", [("mode", "755")], 0)
+    flags = calls.MS_RDONLY | calls.MS_NOSUID | calls.MS_NODEV
+    for number, (tree, is_folder) in enumerate(held):
+        place = f"{HELD}/{number}"
+        calls.move_mount(tree, place)
+        os.close(tree)
+        if is_folder:
+            layers = f"userxattr,lowerdir={place}:/proc/self/fd/{nothing}"
+            calls.mount("overlay", place, "overlay", flags, layers)
+    os.close(nothing)
 
 
 def _load(plan: "Mapping[str, Any]") -> None:
@@ -77,6 +94,9 @@ def _load(plan: "Mapping[str, Any]") -> None:
     import site  # noqa: PLC0415 - not before the root is the box's own
 
     site.main()
+    # What is not there cannot be imported; asking for it would look like an attempt.
+    sys.path[:] = [path for path in sys.path if os.path.exists(path)]  # noqa: PTH110 - loads less
+    sys.dont_write_bytecode = True
     for name in plan["preload"]:
         __import__(name)
     # What every snippet needs, so that no run has to load it.
@@ -98,12 +118,14 @@ class Worker:
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
 
     def serve(self) -> None:
-        """Until the launcher is gone."""
-        while True:
+        """Until no more orders can come, and the last run is over."""
+        orders, is_open = self._orders.fileno(), True
+        while is_open or self._runs:
             for descriptor, _ in self._poll.poll():
-                if descriptor == self._orders.fileno():
-                    if not self._take_order():
-                        return
+                if descriptor == orders:
+                    is_open = self._take_order()
+                    if not is_open:
+                        self._poll.unregister(orders)
                 elif descriptor in self._runs:
                     self._bury(descriptor)
 

@@ -1,0 +1,257 @@
+"""The native engine for Python snippets: the same controls, in copies of a warm interpreter.
+
+`compile` binds a confinement to this host; `run_code` runs a snippet whose bytes the permit names.
+What a snippet gives back is its own word; everything else is told by the kernel and the observer.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+
+from consentry.base.canonical import digest_bytes
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
+from consentry.decide.permit import Permit
+from consentry.enforce.confinement import Confinement, Reads, View, Writes
+from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome
+from consentry.enforce.engines.native import HELD, Io
+from consentry.enforce.facts import HostView
+from consentry.enforce.holding import HeldLimits
+from consentry.enforce.limits import LimitMeans, LimitPlan
+from consentry.enforce.native import calls
+from consentry.enforce.native.ending import (
+    LIMITED,
+    LimitWatch,
+    ending_of,
+    held_limits,
+    require_built,
+    usage_of,
+)
+from consentry.enforce.native.findings import ENGINE, findings_of, merged
+from consentry.enforce.native.notbuilt import remedy_for
+from consentry.enforce.native.parent import NativeParent
+from consentry.enforce.native.planner import Host
+from consentry.enforce.native.snippetplan import SnippetPlan, compile_snippet
+from consentry.enforce.native.snippets import SnippetError, SnippetWorkers, StartedSnippet
+from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
+from consentry.enforce.roots import bound_roots
+from consentry.enforce.streams import Pipe
+from consentry.enforce.violations import Operation, PermissionDenied, Truth
+from consentry.surface.dimensions import Level
+from consentry.surface.protected import ProtectedRoots
+
+SNIPPET: Final = "snippet"
+"""The name under which a permit has the digest of a snippet's bytes."""
+
+_KIB: Final = 1024
+_UNHELD: Final = (Control.LAYER,)
+# The options that would allow these belong to programs; no snippet can be given them.
+_NEVER_ALLOWED: Final = (Operation.WRITE, Operation.RUN)
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlan:
+    """A confinement as it was compiled for this host, and the modules that are there from the start."""
+
+    wanted: Confinement
+    preload: tuple[str, ...]
+    snippet: SnippetPlan
+    limits: LimitPlan
+    protected: ProtectedRoots
+
+
+@dataclass(frozen=True, slots=True)
+class CodeOutcome:
+    """What the engine reports, and what the snippet said: a JSON value, or an error of its own."""
+
+    outcome: Outcome
+    result: object
+    error: SnippetError | None
+
+
+class NativeCode:
+    """One launcher and its workers, kept while this object lives; threads may share it."""
+
+    name = ENGINE
+
+    def __init__(self, home: Path | None) -> None:
+        self._home = home
+        self._view = HostView(uid=os.getuid())
+        self._means = LimitMeans.of(self._view)
+        self._parent: NativeParent | None = None
+        self._workers: SnippetWorkers | None = None
+        self._one_at_a_time = Lock()
+
+    def compile(
+        self, wanted: Confinement, protected: ProtectedRoots, preload: Sequence[str] = ()
+    ) -> CodePlan:
+        """Binds it to this host; raises `NotEnforceable` with what is not built or not there."""
+        host = Host(
+            uid=os.getuid(),
+            gid=os.getgid(),
+            machine=calls.MACHINE,
+            landlock_abi=calls.landlock_abi(),
+            home=self._home,
+            protected=protected,
+        )
+        limits = LimitPlan.of(wanted.limits, self._means, writes=wanted.writes)
+        lacking = [
+            *self._lacking(wanted, host),
+            *(Lacking(LIMITED[each.control], each.why) for each in limits.unheld),
+        ]
+        if lacking:
+            raise NotEnforceable(self.name, lacking)
+        return CodePlan(wanted, tuple(preload), compile_snippet(wanted, host), limits, protected)
+
+    def _lacking(self, wanted: Confinement, host: Host) -> list[Lacking]:
+        found = []
+        surface = wanted.surface
+        if surface.net_access.level is not Level.NONE:
+            found.append(Lacking(Control.NO_NETWORK, "network access needs the egress proxy"))
+        if host.landlock_abi == 0:
+            remedy = remedy_for("landlock", 0, self._view)
+            found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
+        if bound_roots(surface.fs_write_roots, wanted.workspace, host.home, host.protected):
+            found.append(Lacking(Control.WRITES, "a snippet writes only folders of its own"))
+        if surface.proc_exec.level is not Level.NONE:
+            found.append(Lacking(Control.PROGRAMS, "a snippet starts no program"))
+        if Path("/") in (
+            root.path
+            for root in bound_roots(
+                surface.fs_read_roots, wanted.workspace, host.home, host.protected
+            )
+        ):
+            found.append(Lacking(Control.READS, "a snippet is not shown the whole file system"))
+        if (wanted.view, wanted.writes, wanted.reads) != (
+            View.PRIVATE,
+            Writes.LAYER,
+            Reads.OBSERVED,
+        ):
+            found.append(Lacking(Control.READS, "snippets have the usual view, writes and reads"))
+        return found
+
+    def run_code(
+        self,
+        plan: CodePlan,
+        permit: Permit,
+        source: bytes,
+        arguments: Mapping[str, Any],
+        io: Io,
+    ) -> CodeOutcome:
+        """Runs it to its end: the permit spent just before, and for these very bytes."""
+        require_code_permitted(permit, plan.wanted, source)
+        workers = self._kept()
+        held = HeldLimits(plan.limits, permit.permit_id)
+        try:
+            pipes = (Pipe(io.stdout, io.keeps), Pipe(io.stderr, io.keeps))
+            try:
+                started = workers.start(
+                    source,
+                    arguments,
+                    plan.snippet,
+                    pipes,
+                    preload=plan.preload,
+                    limits=_told(held),
+                )
+            except BaseException:
+                for pipe in pipes:
+                    pipe.close()
+                raise
+            watch = LimitWatch(started.running, held, counts_first=True)
+            limits = plan.wanted.limits
+            bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
+            io.supervisor = Supervisor(started.running, bounds, started.pipes)
+            supervised = io.supervisor.stay()
+            if supervised.ended.problem is not None:
+                workers.forget(plan.preload, plan.snippet)
+            return _outcome(plan, supervised, started, held)
+        finally:
+            held.close()
+
+    def _kept(self) -> SnippetWorkers:
+        with self._one_at_a_time:
+            if self._workers is None:
+                self._parent = NativeParent()
+                self._workers = SnippetWorkers(self._parent)
+            return self._workers
+
+    def close(self) -> None:
+        """Ends the launcher, and every worker with it."""
+        with self._one_at_a_time:
+            parent, self._parent, self._workers = self._parent, None, None
+        if parent is not None:
+            parent.close()
+
+
+def require_code_permitted(permit: Permit, wanted: Confinement, source: bytes) -> None:
+    """Raises unless the permit was spent, and for this snippet, these words and these bytes."""
+    order = permit.order
+    why = None
+    if permit.spent_at is None:
+        why = "was not spent"
+    elif order.subject != subject_of_code(wanted):
+        why = f"is for `{order.subject}`"
+    elif order.arguments != wanted.program.words:
+        why = "is for other arguments"
+    elif not wanted.surface <= order.surface:
+        why = "is for a smaller surface"
+    elif order.digests.get(SNIPPET) != digest_bytes(source):
+        why = "does not name these bytes"
+    if why is not None:
+        message = f"`{permit.permit_id}` {why}, so nothing was started"
+        raise Refused(Code.PERMIT_REFUSED, message)
+
+
+def subject_of_code(wanted: Confinement) -> str:
+    """What is run, by the snippet's name."""
+    return f"{SNIPPET}:{wanted.program.path.name}"
+
+
+def _told(held: HeldLimits) -> dict[str, Any]:
+    """Without the size of a layer, which a snippet does not have."""
+    return {key: value for key, value in held.told().items() if key != "layer_bytes"}
+
+
+def _outcome(
+    plan: CodePlan, supervised: Supervised, started: StartedSnippet, held: HeldLimits
+) -> CodeOutcome:
+    ended = supervised.ended
+    require_built(ended)
+    seconds = ended.user_seconds + ended.system_seconds
+    limited = held.outcome(ended.status, seconds, ended.peak_kib * _KIB)
+    limit = supervised.limit
+    if limit is None and limited.exceeded is not None:
+        limit = limited.exceeded.control.value
+    found = findings_of(ended.notes, plan.snippet.plan, plan.protected)
+    code = ended.status
+    out, err = (bytes(pipe.kept) for pipe in started.pipes[:2])
+    result, error = started.answer()
+    outcome = Outcome(
+        ending=ending_of(supervised, limit),
+        exit_code=code if code is not None and code >= 0 else None,
+        signal=-code if code is not None and code < 0 else None,
+        usage=usage_of(limited),
+        reads=tuple(found.reads),
+        reads_truth=Truth.OBSERVED,
+        runtime_reads=found.runtime,
+        programs=(),
+        violations=tuple(_allowed_by_our_options(each) for each in merged(found.violations)),
+        complete=found.complete,
+        held=(*_held_here(), *held_limits(plan.limits)),
+        stdout=out,
+        stderr=err,
+        output_bytes=supervised.output_bytes,
+        limit=limit,
+    )
+    return CodeOutcome(outcome, result, error)
+
+
+def _held_here() -> tuple[Held, ...]:
+    return tuple(each for each in HELD if each.control not in _UNHELD)
+
+
+def _allowed_by_our_options(denied: PermissionDenied) -> PermissionDenied:
+    return replace(denied, allow=None) if denied.operation in _NEVER_ALLOWED else denied
