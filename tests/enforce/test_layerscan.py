@@ -237,9 +237,9 @@ def test_paths_are_given_as_the_run_knew_them(tmp_path: Path) -> None:
     """The path inside is the root's place in the box, and the rest."""
     host = tmp_path / "host"
     host.mkdir()
-    root = LayerRoot.over(0, host, inside="/work")
+    root = LayerRoot.over(0, host, inside="/project")
     layer = made_layer(tmp_path, host, "open('n', 'w')", root=root)
-    assert [each.inside for each in layer.scanned().entries] == [b"/work/n"]
+    assert [each.inside for each in layer.scanned().entries] == [b"/project/n"]
 
 
 def test_odd_files_are_listed_and_refused(tmp_path: Path) -> None:

@@ -113,15 +113,15 @@ def test_usage_and_controls_say_who_vouches(entry: Mapping[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("/work/inner/file", "inner/file"),
-        ("/worker/file", "/worker/file"),
-        ("/work", "/work"),
-        ("/work/odd\udcff\\name", "odd\\xff\\\\name"),
+        ("/project/inner/file", "inner/file"),
+        ("/projects/file", "/projects/file"),
+        ("/project", "/project"),
+        ("/project/odd\udcff\\name", "odd\\xff\\\\name"),
     ],
 )
 def test_paths_are_relative_where_they_lie_in_the_workspace(path: str, expected: str) -> None:
     """And can be recorded whatever bytes they are made of."""
-    assert shown_path(path, Path("/work")) == expected
+    assert shown_path(path, Path("/project")) == expected
 
 
 def test_words_are_recorded_as_they_are() -> None:

@@ -243,7 +243,7 @@ def _outcome(
         held=(*_held_here(), *held_limits(plan.limits)),
         stdout=out,
         stderr=err,
-        output_bytes=supervised.output_bytes,
+        output_bytes=max(0, supervised.output_bytes - len(started.pipes[2].kept)),
         limit=limit,
     )
     return CodeOutcome(outcome, result, error)

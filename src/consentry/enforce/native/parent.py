@@ -23,6 +23,7 @@ from typing import Any, Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.native.reaper import END_NOW
+from consentry.enforce.native.runtime import ENVIRONMENT
 
 _MOST_MESSAGE: Final = 1 << 16
 _MOST_DESCRIPTORS: Final = 4
@@ -155,7 +156,7 @@ class NativeParent:
             argv,
             pass_fds=[its.fileno()],
             stdin=subprocess.DEVNULL,
-            env={},
+            env=ENVIRONMENT,
             cwd="/",
             start_new_session=True,
         )

@@ -16,6 +16,13 @@ from consentry.surface.protected import ProtectedRoots
 Step: TypeAlias = tuple[object, ...]
 
 HOME: Final = "/home/user"
+ENVIRONMENT: Final = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": HOME,
+    "TMPDIR": "/tmp",  # noqa: S108 - the box's own
+    "LANG": "C.UTF-8",
+}
+"""What the launcher is started with, and so the environment of every snippet."""
 HIDDEN_IN_PROC: Final = (
     "/proc/kallsyms",
     "/proc/kcore",

@@ -28,12 +28,6 @@ from consentry.enforce.native.worker import HELD
 from consentry.enforce.roots import Root, bound_roots, is_own
 
 OWN_BYTES: Final = 64 << 20
-ENVIRONMENT: Final = {
-    "PATH": "/usr/bin:/bin",
-    "HOME": HOME,
-    "TMPDIR": "/tmp",  # noqa: S108 - the box's own
-    "LANG": "C.UTF-8",
-}
 
 _SHM: Final = "/dev/shm"  # noqa: S108 - the box's own
 _KEPT: Final = ("bind", "view")
@@ -108,7 +102,6 @@ def _worker(host: Host, runtime: Runtime, shown: Sequence[Step], folder: str) ->
         "ids": host.inner,
         "steps": tuple(steps),
         "hostname": "box",
-        "env": ENVIRONMENT,
         "held": [
             (source, identity, how == "view", "idmap" in attributes)  # type: ignore[operator]
             for how, source, _, attributes, identity in kept

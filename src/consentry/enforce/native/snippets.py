@@ -21,6 +21,8 @@ from consentry.enforce.native.snippetplan import SnippetPlan
 from consentry.enforce.streams import Pipe
 
 MOST_RESULT: Final = 8 << 20
+MOST_DEPTH: Final = 100
+"""Of lists and objects in each other; every reader of the result can take so many."""
 MOST_WORKERS: Final = 16
 """Kept at a time by one launcher; each is an interpreter in memory."""
 
@@ -147,6 +149,9 @@ def _read(content: bytes) -> tuple[object, SnippetError | None]:
         return None, SnippetError("ResultTooLarge", f"the result has more than {MOST_RESULT} bytes")
     try:
         document = json.loads(content, parse_constant=_no_number, parse_float=_finite)
+        if not is_shallow(document, MOST_DEPTH):
+            message = f"the result has more than {MOST_DEPTH} lists and objects in each other"
+            return None, SnippetError("ResultNotJson", message)
         if document["ok"] is True:
             return document["result"], None
         said = document["error"]
@@ -154,6 +159,19 @@ def _read(content: bytes) -> tuple[object, SnippetError | None]:
         return None, SnippetError(str(said["type"]), str(said["message"]), trace)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None, SnippetError("NoResult", "the snippet ended without a result")
+
+
+def is_shallow(value: object, depth: int) -> bool:
+    """Whether at most so many lists and objects lie in each other."""
+    level = [value]
+    for _ in range(depth + 1):
+        inner = [each for each in level if isinstance(each, list | tuple | dict)]
+        if not inner:
+            return True
+        level = [
+            below for each in inner for below in (each.values() if isinstance(each, dict) else each)
+        ]
+    return False
 
 
 def _no_number(text: str) -> float:

@@ -89,8 +89,6 @@ def _attach(held: "Sequence[tuple[int, bool]]") -> None:
 
 def _load(plan: "Mapping[str, Any]") -> None:
     """The interpreter as it usually starts, and the operator's modules."""
-    os.environ.clear()
-    os.environ.update(plan["env"])
     import site  # noqa: PLC0415 - not before the root is the box's own
 
     site.main()
