@@ -31,10 +31,15 @@ def live(plan: "Mapping[str, Any]", files: "Sequence[int]", gate: int) -> None:
         _say({"ok": False, "error": {"type": "NotBuilt", "message": str(problem)}})
     finally:
         try:
-            sys.stdout.flush()
-            sys.stderr.flush()
+            _flush("stdout", "stderr")
         finally:
             os._exit(status)
+
+
+def _flush(*streams: str) -> None:
+    """What the snippet printed and its interpreter still holds."""
+    for name in streams:
+        getattr(sys, name).flush()
 
 
 def _confine(plan: "Mapping[str, Any]", files: "Sequence[int]", gate: int) -> bytes:
