@@ -6,6 +6,94 @@ The rooms, in the order data flows through them:
 
 `surface` is the vocabulary of powers they all share, `base` the ground they stand on. Imports
 point the other way; `lint-imports` proves it. `ARCHITECTURE.md` draws the whole on one page.
+
+This file is the library's front door, as `cli` is a person's: it reads the environment of whoever
+calls, and loads what is behind it when it is first used.
 """
 
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False  # as `typing` has it, which the launcher should not have to load
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from consentry.service.library import RunResult, Word
+
 __version__ = "0.1.0"
+__all__ = ["RunResult", "__version__", "exec"]
+
+
+def exec(  # noqa: A001 - the command's own word
+    argv: Sequence[Word],
+    *,
+    workspace: Word | None = None,
+    read: Sequence[Word] = (),
+    write: Sequence[Word] = (),
+    programs: Sequence[Word] = (),
+    environment: Sequence[str] = (),
+    permission_set: str | None = None,
+    profile: str | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    cpu: int | None = None,
+    processes: int | None = None,
+    max_output: int | None = None,
+    stdin: bytes | None = None,
+    keep_partial: bool = False,
+) -> RunResult:
+    """Runs one program, confined to what this call names, and records it.
+
+    Args:
+        argv: the program and its arguments; no shell reads them.
+        workspace: the folder it works on; found from the current one where none is named.
+        read: files and folders that may be read besides the workspace.
+        write: files and folders that may be written; what is written arrives when the run has ended.
+        programs: programs that may be started besides the first; `any` is every program.
+        environment: names of variables that keep the value they have here.
+        permission_set: one of the six sets instead of the default; never `trusted`.
+        profile: a profile of the user's own configuration, or `FILE`, or `FILE:NAME`.
+        timeout: seconds until it is ended.
+        memory: bytes of memory, at most.
+        cpu: seconds of processor time, at most.
+        processes: at the same time, at most.
+        max_output: bytes it may print, at most.
+        stdin: what it reads; nothing where none is given.
+        keep_partial: keeps what it wrote even if a limit or a signal ended it.
+
+    Returns:
+        How it ended, what it printed, what was stopped, and the record.
+
+    Raises:
+        ConsentryError: it was not started, or could not be recorded; the code says which.
+    """
+    from consentry.service.library import library_of_this_process  # noqa: PLC0415 - see above
+    from consentry.service.surroundings import look_around  # noqa: PLC0415
+
+    return library_of_this_process().exec(
+        argv,
+        look_around(os.environ),
+        workspace=workspace,
+        read=read,
+        write=write,
+        programs=programs,
+        environment=environment,
+        permission_set=permission_set,
+        profile=profile,
+        timeout=timeout,
+        memory=memory,
+        cpu=cpu,
+        processes=processes,
+        max_output=max_output,
+        stdin=stdin,
+        keep_partial=keep_partial,
+    )
+
+
+def __getattr__(name: str) -> object:
+    if name == "RunResult":
+        from consentry.service.library import RunResult  # noqa: PLC0415
+
+        return RunResult
+    raise AttributeError(f"module `consentry` has no attribute `{name}`")

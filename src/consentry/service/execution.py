@@ -8,13 +8,20 @@ from consentry.base.ids import Uuid7Ids
 from consentry.enforce.commitrecover import recover
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.record.auditfields import Trigger
-from consentry.service.commandline import RunWish, bind_wish
+from consentry.service.commandline import BoundWish, RunWish, bind_wish
 from consentry.service.ledgers import ledger_place
 from consentry.service.places import find_workspace
 from consentry.service.runs import Run, Runner
 from consentry.service.sessions import journal_here
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings, own_home
+
+
+def bound_here(wish: RunWish, around: Surroundings, workspace: str | None) -> BoundWish:
+    """The wish bound to the workspace that is named or found; nothing is recorded or started."""
+    found = find_workspace(around, workspace)
+    find_state(around, found)
+    return bind_wish(wish, found.path, around)
 
 
 def carry_out(
@@ -36,9 +43,7 @@ def carry_out(
         keep_partial: takes over what was written even if a limit or a signal ended it.
         trigger: what set it off.
     """
-    found = find_workspace(around, workspace)
-    find_state(around, found)
-    bound = bind_wish(wish, found.path, around)
+    bound = bound_here(wish, around, workspace)
     home = own_home(around).path
     engine = NativeEngine(home, bound.protected)
     try:

@@ -54,6 +54,14 @@ def leader_here(proc: Path = PROC) -> Leader:
     return Leader(leader.pid, leader.started_at_ticks, _boot(proc))
 
 
+def this_process(proc: Path = PROC) -> Leader:
+    """This process itself, for what lasts no longer than it does."""
+    own = _read(proc, "self")
+    if own is None:
+        return Leader(os.getpid(), 0, _UNSEEN + _THIS_PROGRAM)
+    return Leader(own.pid, own.started_at_ticks, _boot(proc))
+
+
 def is_alive(leader: Leader, proc: Path = PROC) -> bool:
     """Whether that process still runs; True where it cannot be told."""
     if leader.boot_id.startswith(_UNSEEN):

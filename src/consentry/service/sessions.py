@@ -11,7 +11,7 @@ from consentry.decide.identity import Identity
 from consentry.decide.session import Session, SessionKind
 from consentry.record.envelope import Context
 from consentry.service.identity import local_user
-from consentry.service.leader import is_alive, leader_here
+from consentry.service.leader import is_alive, leader_here, this_process
 from consentry.service.ledgers import ledger_for_writing
 from consentry.service.surroundings import Surroundings
 from consentry.store.journal import Journal
@@ -57,3 +57,28 @@ def journal_here(around: Surroundings, clock: Clock, ids: IdSource) -> Journal:
     except BaseException:
         ledger.close()
         raise
+
+
+def journal_of_library(around: Surroundings, clock: Clock, ids: IdSource) -> Journal:
+    """The ledger opened for writing, with a fresh session that no other process shares."""
+    ledger = ledger_for_writing(around, clock)
+    try:
+        user = local_user(around, ledger.writer)
+        sessions = sessions_of(around, ledger, clock, ids)
+        session = sessions.start(user, SessionKind.LIBRARY, this_process())
+        return Journal(ledger, ids, clock, Context(user, ledger.writer, session.session_id))
+    except BaseException:
+        ledger.close()
+        raise
+
+
+def end_session_of(journal: Journal) -> None:
+    """Ends the session that a journal of the library has, and closes its ledger."""
+    try:
+        sessions = StoredSessions(
+            journal.ledger, journal.ids, journal.clock, journal.context, is_alive
+        )
+        if journal.context.session_id is not None:
+            sessions.end(journal.context.session_id)
+    finally:
+        journal.ledger.close()

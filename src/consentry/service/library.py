@@ -1,0 +1,259 @@
+"""Runs programs for another program: as `consentry exec` does, with the launcher and ledger kept open.
+
+The object is the library's session: it begins with the first run, ends when the object is closed, and
+is found to be over by whoever looks if the process was killed. `consentry.exec` uses one for the whole
+process. What a call names is the decision, as a command line is; nothing is asked, and nothing is kept
+that a later call could use.
+"""
+
+import atexit
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Final, TypeAlias, TypeVar
+
+from consentry.base.canonical import Json
+from consentry.base.clock import SystemClock
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.base.ids import Uuid7Ids
+from consentry.enforce.commitrecover import recover
+from consentry.enforce.confinement import Limits
+from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.enforce.streams import write_all
+from consentry.enforce.violations import PermissionDenied
+from consentry.record.auditfields import Trigger
+from consentry.service.commandline import RunWish
+from consentry.service.execution import bound_here
+from consentry.service.ledgers import LedgerPlace, ledger_place
+from consentry.service.profiles import find_profile
+from consentry.service.runs import Run, Runner
+from consentry.service.sessions import end_session_of, journal_of_library
+from consentry.service.surroundings import Surroundings, own_home
+from consentry.store.journal import Journal
+from consentry.surface.permission_sets import PermissionSet
+from consentry.surface.protected import ProtectedRoots
+
+Word: TypeAlias = str | os.PathLike[str]
+_Bounds: TypeAlias = tuple[Path | None, ProtectedRoots]
+
+_Number = TypeVar("_Number", int, float)
+
+_MOST_ENGINES: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A run that is over and recorded.
+
+    `status` is a word of the audit entry: `success`, `failure`, `timeout`, `killed`, `limit` or
+    `discarded`. `violations` are what was stopped, `record` is the whole entry. The output is the
+    program's own word; `output_complete` is false where there was more of it than is kept.
+    """
+
+    run_id: str
+    status: str
+    exit_code: int | None
+    signal: int | None
+    limit: str | None
+    stdout: bytes = field(repr=False)
+    stderr: bytes = field(repr=False)
+    output_complete: bool
+    violations: tuple[PermissionDenied, ...]
+    committed: bool
+    discarded: str | None
+    record: Mapping[str, Json] = field(repr=False)
+
+    @classmethod
+    def of(cls, run: Run) -> "RunResult":
+        """What a caller gets to see of a run."""
+        outcome, impact = run.outcome, run.facts.impact
+        return cls(
+            run_id=run.audit_id,
+            status=run.status.value,
+            exit_code=outcome.exit_code,
+            signal=outcome.signal,
+            limit=outcome.limit,
+            stdout=outcome.stdout,
+            stderr=outcome.stderr,
+            output_complete=len(outcome.stdout) + len(outcome.stderr) >= outcome.output_bytes,
+            violations=run.facts.violations,
+            committed=impact.committed,
+            discarded=impact.discarded,
+            record=run.entry,
+        )
+
+
+class Library:
+    """One session of a program that runs others; threads may share it, forked children may not."""
+
+    def __init__(self) -> None:
+        self._made_by = os.getpid()
+        self._one_at_a_time = Lock()
+        self._engines: dict[_Bounds, NativeEngine] = {}
+        self._journals: dict[LedgerPlace, Journal] = {}
+
+    def exec(
+        self,
+        argv: Sequence[Word],
+        around: Surroundings,
+        *,
+        workspace: Word | None = None,
+        read: Sequence[Word] = (),
+        write: Sequence[Word] = (),
+        programs: Sequence[Word] = (),
+        environment: Sequence[str] = (),
+        permission_set: str | None = None,
+        profile: str | None = None,
+        timeout: float | None = None,
+        memory: int | None = None,
+        cpu: int | None = None,
+        processes: int | None = None,
+        max_output: int | None = None,
+        stdin: bytes | None = None,
+        keep_partial: bool = False,
+    ) -> RunResult:
+        """One run; see `consentry.exec`, which passes its own surroundings."""
+        if permission_set is not None and profile is not None:
+            raise _wrong("`permission_set` and `profile` exclude each other")
+        wish = RunWish(
+            words=_words("argv", argv),
+            permission_set=None if permission_set is None else PermissionSet.named(permission_set),
+            profile=None if profile is None else find_profile(profile, around),
+            read=_words("read", read),
+            write=_words("write", write),
+            execute=_words("programs", programs),
+            environment=_words("environment", environment),
+            limits=Limits(
+                cpu_seconds=_positive("cpu", cpu),
+                memory_bytes=_positive("memory", memory),
+                processes=_positive("processes", processes),
+                output_bytes=_positive("max_output", max_output),
+                wall_seconds=_positive("timeout", timeout),
+            ),
+        )
+        if not wish.words:
+            raise _wrong("`argv` has no program in it")
+        named = None if workspace is None else os.fspath(workspace)
+        with _input_from(stdin) as descriptor:
+            io = Io(stdin=descriptor, keeps=True)
+            return RunResult.of(self._run(wish, around, io, named, keep_partial=keep_partial))
+
+    def _run(
+        self,
+        wish: RunWish,
+        around: Surroundings,
+        io: Io,
+        workspace: str | None,
+        *,
+        keep_partial: bool,
+    ) -> Run:
+        bound = bound_here(wish, around, workspace)
+        home = own_home(around).path
+        with self._engine(home, bound.protected) as engine:
+            plan = engine.compile(bound.confinement)
+            place = ledger_place(around)
+            journal = self._journal(place, around)
+            recover(place.folder)
+            runner = Runner(engine, journal, place.folder, home)
+            return runner.run(bound, plan, io, keep_partial=keep_partial, trigger=Trigger.API)
+
+    @contextmanager
+    def _engine(self, home: Path | None, protected: ProtectedRoots) -> Iterator[NativeEngine]:
+        """The one that is kept for these; beyond a few, one for this run alone."""
+        with self._one_at_a_time:
+            engine = self._engines.get((home, protected))
+            if engine is None and len(self._engines) < _MOST_ENGINES:
+                engine = self._engines[home, protected] = NativeEngine(home, protected)
+        if engine is not None:
+            yield engine
+            return
+        engine = NativeEngine(home, protected)
+        try:
+            yield engine
+        finally:
+            engine.close()
+
+    def _journal(self, place: LedgerPlace, around: Surroundings) -> Journal:
+        with self._one_at_a_time:
+            if place not in self._journals:
+                clock = SystemClock()
+                self._journals[place] = journal_of_library(around, clock, Uuid7Ids(clock))
+                # Behind what the database registered, and so called before it is closed.
+                atexit.unregister(self._close_at_exit)
+                atexit.register(self._close_at_exit)
+            return self._journals[place]
+
+    def close(self) -> None:
+        """Ends the launchers and the session; a forked child leaves its parent's alone."""
+        if os.getpid() != self._made_by:
+            return
+        with self._one_at_a_time, ExitStack() as closing:
+            for journal in self._journals.values():
+                closing.callback(end_session_of, journal)
+            for engine in self._engines.values():
+                closing.callback(engine.close)
+            self._journals, self._engines = {}, {}
+            atexit.unregister(self._close_at_exit)
+
+    def _close_at_exit(self) -> None:
+        # A session that could not be ended is found to be over by whoever looks.
+        with suppress(ConsentryError):
+            self.close()
+
+
+def library_of_this_process() -> Library:
+    """The one that `consentry.exec` uses, closed when the process ends."""
+    return _library_of(os.getpid())
+
+
+@cache
+def _library_of(_process: int) -> Library:
+    return Library()
+
+
+@contextmanager
+def _input_from(content: bytes | None) -> Iterator[int | None]:
+    """A descriptor to read the content from; a pipe, because what is in one cannot be executed."""
+    if not content:
+        yield None
+        return
+    reader, writer = os.pipe2(os.O_CLOEXEC)
+    feeder = Thread(target=_feed, args=(writer, content), daemon=True)
+    feeder.start()
+    try:
+        yield reader
+    finally:
+        os.close(reader)
+        feeder.join()
+
+
+def _feed(writer: int, content: bytes) -> None:
+    try:
+        write_all(writer, content)
+    finally:
+        os.close(writer)
+
+
+def _words(name: str, given: Sequence[Word]) -> tuple[str, ...]:
+    if isinstance(given, str | bytes):
+        raise _wrong(f"`{name}` is a list, and was given as one word")
+    words = tuple(os.fspath(word) for word in given)
+    if not all(isinstance(word, str) for word in words):
+        raise _wrong(f"`{name}` has a word that is no text")
+    return words
+
+
+def _positive(name: str, given: _Number | None) -> _Number | None:
+    if given is not None and not 0 < given < math.inf:
+        raise _wrong(f"`{name}` is `{given}`, which is no limit")
+    return given
+
+
+def _wrong(message: str) -> UsageProblem:
+    return UsageProblem(Code.USAGE, message)
