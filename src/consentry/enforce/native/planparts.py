@@ -71,9 +71,10 @@ def layer_steps(layered: Iterable[Layered], *, runs_any: bool) -> Iterator[Step]
         source = str(root.path) if root.exists else None
         yield ("layer", source, str(root.path), attributes, root.identity, folders)
         # Landlock only adds up: a writable folder above would open all of this. Mounts take away.
-        if all(each.path != root.path for each in layer.writable):
-            for each in layer.writable:
-                yield ("again", str(writable_place(each)), ())
+        places = dict.fromkeys(map(writable_place, layer.writable))
+        if root.path not in places:
+            for place in places:
+                yield ("again", str(place), ())
             yield ("limit", str(root.path), ("ro",))
 
 
