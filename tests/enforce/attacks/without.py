@@ -1,0 +1,97 @@
+"""Takes controls of the native engine away, one by one, so that tests can show what each one holds.
+
+Only tests can do this: they change what the launcher is told, or the launcher's own program, and no
+option, document or variable of the product leads here. Each function changes the plan in place.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+Told = dict[str, Any]
+
+ALLOW_ALL: Final = bytes([6, 0, 0, 0, 0, 0, 0xFF, 0x7F])
+_BINDS: Final = {"bind": 4, "view": 4, "layer": 4}
+
+
+def _filter(told: Told) -> None:
+    told.update(filter=ALLOW_ALL, listens=False)
+
+
+def _landlock(told: Told) -> None:
+    told["landlock"] = None
+
+
+def _covers(told: Told) -> None:
+    told["steps"] = [step for step in told["steps"] if not step[0].startswith("hide_")]
+
+
+def _noexec(told: Told) -> None:
+    told["steps"] = [
+        tuple(() if part == ("noexec",) else part for part in step)
+        for step in told["steps"]
+        if step[0] != "again" or "noexec" not in step[2]
+    ]
+
+
+def _identity(told: Told) -> None:
+    told["steps"] = [
+        (*step[: _BINDS[step[0]]], None, *step[_BINDS[step[0]] + 1 :])
+        if step[0] in _BINDS
+        else step
+        for step in told["steps"]
+    ]
+
+
+def _layer(told: Told) -> None:
+    """Writes reach the host's own folder."""
+    told["steps"] = [
+        ("bind", step[1], step[2], ("idmap",), None) if step[0] == "layer" else step
+        for step in told["steps"]
+    ]
+
+
+def _views(told: Told) -> None:
+    told["steps"] = [("bind", *step[1:]) if step[0] == "view" else step for step in told["steps"]]
+
+
+CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
+    "filter": _filter,
+    "landlock": _landlock,
+    "covers": _covers,
+    "noexec": _noexec,
+    "identity": _identity,
+    "layer": _layer,
+    "views": _views,
+}
+
+IN_LAUNCHER: Final[Mapping[str, str]] = {
+    "network": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWNET",
+    "ipc": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWIPC",
+    "closing": "reaper._keep_only = calls.close_from = lambda *_: None",
+    "undumpable": (
+        "real = calls.prctl\n"
+        "calls.prctl = lambda o, v=0, w='': real(o, 1 if o == calls.PR_SET_DUMPABLE else v, w)"
+    ),
+}
+
+
+def take_away(told: Told, controls: list[str], shown: list[str]) -> None:
+    """Takes these controls away, and shows these folders of the host besides."""
+    for name in controls:
+        if name in CONTROLS:
+            CONTROLS[name](told)
+    steps = [*told["steps"]]
+    for path in shown:
+        steps += [("dir", path), ("bind", path, path, ("idmap",), None)]
+    told["steps"] = steps
+
+
+def weakened_launcher(program: str, controls: list[str]) -> str:
+    """The launcher's program with what it does itself taken away."""
+    lines = [IN_LAUNCHER[name] for name in controls if name in IN_LAUNCHER]
+    if not lines:
+        return program
+    first, rest = program.split("\n", 1)
+    return "\n".join(
+        [first, "from consentry.enforce.native import box, calls, reaper", *lines, rest]
+    )
