@@ -15,7 +15,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
-from consentry.enforce.confinement import Confinement, Reads, View, Writes
+from consentry.enforce.confinement import Confinement, Reads, Rounding, View, Writes
 from consentry.enforce.engine import (
     Control,
     Held,
@@ -149,6 +149,8 @@ class NativeEngine:
             found.append(Lacking(Control.WRITES, "direct writes are not built"))
         if wanted.reads is Reads.EXACT:
             found.append(Lacking(Control.FILES_READ, "exact reads are not built"))
+        if wanted.rounding is Rounding.EXACT:
+            found.append(Lacking(Control.READS, "patterns held exactly are not built"))
         return found
 
     def launch(
