@@ -147,3 +147,11 @@ def as_nobody() -> Iterator[CommandLine]:
         yield CommandLine(place / "project", environ, identity, program)
     finally:
         shutil.rmtree(place)
+
+
+@pytest.fixture(params=["as we are", "as an ordinary user"])
+def line(request: pytest.FixtureRequest) -> CommandLine:
+    """The command as whoever runs the tests, and as an ordinary user."""
+    name = "consentry" if request.param == "as we are" else "as_nobody"
+    found: CommandLine = request.getfixturevalue(name)
+    return found
