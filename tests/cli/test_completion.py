@@ -16,7 +16,7 @@ from tests.cli.conftest import PROGRAM, CommandLine, Ended
 
 SHELLS = ("bash", "zsh", "fish")
 COMMANDS = [
-    *("status", "engines", "doctor", "exec", "why", "audit", "session", "purge"),
+    *("status", "engines", "doctor", "exec", "code", "why", "audit", "session", "purge"),
     *("explain", "completion"),
 ]
 

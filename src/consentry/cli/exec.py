@@ -1,6 +1,5 @@
 """`consentry exec`: runs one program, confined to what the line names."""
 
-import base64
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -8,15 +7,14 @@ from contextlib import contextmanager, suppress
 import click
 
 from consentry.base.codes import Code, ExitStatus
-from consentry.base.errors import BadInput, ConsentryError, Refused
-from consentry.base.units import Duration, Size
+from consentry.base.errors import ConsentryError, Refused
 from consentry.cli.command import File, Folder, PlainCommand, output_of, usage_problem
 from consentry.cli.output import write_message
+from consentry.cli.runoptions import exit_status, printed, seconds_of, size_of
 from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
 from consentry.enforce.confinement import Limits
-from consentry.record.auditfields import ExecutionStatus
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.profiles import find_profile
@@ -101,7 +99,7 @@ def _exec(
         is_capped = wish.limits.output_bytes is not None
         with streams(captured=output.json, capped=is_capped) as io:
             run = carry_out(wish, around, io, workspace=workspace, keep_partial=keep_partial)
-        status, is_ours = exit_status(run)
+        status, is_ours = exit_status(run.status, run.outcome)
         ours.status = status if is_ours else ExitStatus.DONE
     if output.json:
         output.document("run", document_of(run, status))
@@ -112,22 +110,6 @@ def _exec(
     return status
 
 
-def exit_status(run: Run) -> tuple[int, bool]:
-    """The status to exit with, and whether it is ours rather than the program's."""
-    match run.status:
-        case ExecutionStatus.TIMEOUT:
-            return ExitStatus.TIME_LIMIT, True
-        case ExecutionStatus.LIMIT:
-            return ExitStatus.KILLED_BY_LIMIT, True
-        case ExecutionStatus.DISCARDED:
-            return ExitStatus.DENIED, True
-        case _:
-            outcome = run.outcome
-            if outcome.exit_code is not None:
-                return outcome.exit_code, False
-            return 128 + (outcome.signal or 0), False
-
-
 def document_of(run: Run, status: int) -> dict[str, object]:
     """The answer in JSON: the record of the run, and what the program printed."""
     outcome = run.outcome
@@ -135,17 +117,10 @@ def document_of(run: Run, status: int) -> dict[str, object]:
     return {
         "run": run.entry,
         "exit_status": status,
-        "stdout": _printed(outcome.stdout),
-        "stderr": _printed(outcome.stderr),
+        "stdout": printed(outcome.stdout),
+        "stderr": printed(outcome.stderr),
         "output_complete": kept >= outcome.output_bytes,
     }
-
-
-def _printed(content: bytes) -> dict[str, str]:
-    try:
-        return {"encoding": "utf-8", "content": content.decode()}
-    except UnicodeDecodeError:
-        return {"encoding": "base64", "content": base64.b64encode(content).decode("ascii")}
 
 
 class _Ours:
@@ -190,32 +165,11 @@ def _limits(given: Mapping[str, str | int | None]) -> Limits:
     cpu, processes = given["cpu"], given["processes"]
     return Limits(
         cpu_seconds=None if cpu is None else int(cpu),
-        memory_bytes=_size("--memory", given["memory"]),
+        memory_bytes=size_of("--memory", given["memory"]),
         processes=None if processes is None else int(processes),
-        output_bytes=_size("--max-output", given["max_output"]),
-        wall_seconds=_seconds("--timeout", given["timeout"]),
+        output_bytes=size_of("--max-output", given["max_output"]),
+        wall_seconds=seconds_of("--timeout", given["timeout"]),
     )
-
-
-def _size(option: str, text: str | int | None) -> int | None:
-    if text is None:
-        return None
-    try:
-        return Size.parse(str(text)).count
-    except BadInput as problem:
-        raise usage_problem(f"`{option}`: {problem.message}", problem.help_line) from None
-
-
-def _seconds(option: str, text: str | int | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        span = Duration.parse(str(text))
-    except BadInput as problem:
-        raise usage_problem(f"`{option}`: {problem.message}", problem.help_line) from None
-    if span.milliseconds == 0:
-        raise usage_problem(f"`{option}`: no time at all", "give at least 1ms, or leave it out")
-    return span.milliseconds / 1000
 
 
 def _many(name: str, metavar: str, help_line: str, **more: object) -> click.Option:

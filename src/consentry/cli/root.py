@@ -43,6 +43,11 @@ SECTIONS = (
                 "consentry.cli.exec:exec",
                 "Run a program with what its line names, and nothing more",
             ),
+            CommandRow(
+                "code",
+                "consentry.cli.code:code",
+                "Run a Python snippet, and print its result as JSON",
+            ),
         ),
     ),
     CommandSection(

@@ -31,6 +31,23 @@ def streams(*, captured: bool, capped: bool) -> Iterator[Io]:
         yield io
 
 
+@contextmanager
+def streams_of_code(*, captured: bool) -> Iterator[Io]:
+    """What a snippet prints goes to standard error: standard output is for its result."""
+    said_to = 2 if not captured and _can_be_written(2) else None
+    io = Io(stdout=said_to, stderr=said_to, keeps=captured)
+    with _passing_signals(io):
+        yield io
+
+
+def _can_be_written(descriptor: int) -> bool:
+    try:
+        os.write(descriptor, b"")
+    except OSError:
+        return False
+    return True
+
+
 def _on_terminal(held: ExitStack) -> Io:
     is_typed = os.isatty(0) and _is_in_front()
     terminal = Terminal(outside=1, typed=0 if is_typed else None)

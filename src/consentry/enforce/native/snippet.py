@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _RESULT = 3
 _MOST_TRACE = 8192
+_NAME = "snippet.py"
 
 
 def live(plan: "Mapping[str, Any]", files: "Sequence[int]", gate: int) -> None:
@@ -82,9 +83,7 @@ def _run(source: bytes, arguments: "Mapping[str, Any]") -> int:
     except SystemExit as problem:
         return problem.code if isinstance(problem.code, int) else int(problem.code is not None)
     except BaseException as problem:  # noqa: BLE001 - the snippet's own error is an answer
-        import traceback  # noqa: PLC0415 - only for those that fail
-
-        trace = "".join(traceback.format_exception(problem))[-_MOST_TRACE:]
+        trace = _trace_of(problem, source)
         _say(
             {
                 "ok": False,
@@ -104,24 +103,38 @@ def _run(source: bytes, arguments: "Mapping[str, Any]") -> int:
     return 0
 
 
+def _trace_of(problem: BaseException, source: bytes) -> str:
+    """Where it happened, without our own frames, and with the snippet's own lines."""
+    import linecache  # noqa: PLC0415 - only for those that fail
+    import traceback  # noqa: PLC0415 - as above
+
+    # Nothing of this name is looked for where the snippet runs.
+    lines = source.decode("utf-8", "replace").splitlines(keepends=True)
+    linecache.cache[_NAME] = (len(source), None, lines, _NAME)
+    first = problem.__traceback__
+    while first is not None and first.tb_frame.f_code.co_filename != _NAME:
+        first = first.tb_next
+    return "".join(traceback.format_exception(problem.with_traceback(first)))[-_MOST_TRACE:]
+
+
 def _value_of(source: bytes, names: "dict[str, Any]") -> object:
     """`result` if the code sets it, else what it returns, else its last expression."""
     import ast  # noqa: PLC0415 - loaded by the worker
 
     names.setdefault("__name__", "__main__")
-    tree = ast.parse(source, "snippet.py")
+    tree = ast.parse(source, _NAME)
     if _returns(tree.body):
         function = ast.parse("def snippet(): pass").body[0]
         function.body = tree.body  # type: ignore[attr-defined] # it is a function
-        exec(compile(ast.Module([function], []), "snippet.py", "exec"), names)  # noqa: S102
+        exec(compile(ast.Module([function], []), _NAME, "exec"), names)  # noqa: S102
         return names["snippet"]()
     last = tree.body[-1] if tree.body else None
     value: object = None
     if isinstance(last, ast.Expr):
-        exec(compile(ast.Module(tree.body[:-1], []), "snippet.py", "exec"), names)  # noqa: S102
-        value = eval(compile(ast.Expression(last.value), "snippet.py", "eval"), names)  # noqa: S307
+        exec(compile(ast.Module(tree.body[:-1], []), _NAME, "exec"), names)  # noqa: S102
+        value = eval(compile(ast.Expression(last.value), _NAME, "eval"), names)  # noqa: S307
     else:
-        exec(compile(tree, "snippet.py", "exec"), names)  # noqa: S102 - what a snippet is for
+        exec(compile(tree, _NAME, "exec"), names)  # noqa: S102 - what a snippet is for
     return names.get("result", value)
 
 

@@ -1,0 +1,204 @@
+"""`consentry code`: runs one Python snippet, confined, and prints what it gives back as JSON."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+import click
+
+from consentry.base.codes import ExitStatus
+from consentry.base.safetext import safe_line
+from consentry.cli.command import File, Folder, PlainCommand, output_of, usage_problem
+from consentry.cli.output import write_answer, write_message
+from consentry.cli.runoptions import exit_status, printed, seconds_of, size_of
+from consentry.cli.runstreams import streams_of_code
+from consentry.cli.runtext import told_at_the_end
+from consentry.cli.table import PROGRAM, Page
+from consentry.enforce.confinement import Limits
+from consentry.record.auditfields import ExecutionStatus
+from consentry.service.snippetruns import MOST_SOURCE, CodeRun, CodeWish, carry_out_code
+from consentry.service.surroundings import look_around
+from consentry.service.userfiles import read_named
+from consentry.surface.permission_sets import PermissionSet
+
+PAGE = Page(
+    summary="Run a Python snippet, confined, and print its result as JSON.",
+    paragraphs=(
+        (
+            "The result is `result` if the snippet sets it, else what it returns, else its last "
+            "expression. Unless more is named, it can read the workspace and has a private /tmp "
+            "and home folder, no network, and no other program."
+        ),
+        (
+            "What it prints goes to standard error, so that standard output has the result and "
+            "nothing else. It runs in the interpreter of this command, with its packages."
+        ),
+    ),
+    arguments=(("FILE", "The snippet; `-` reads it from standard input."),),
+    examples=(
+        ("consentry code sum.py", "prints its result"),
+        ("consentry code sum.py --arg 'n=[1, 2]'", "the snippet finds a list as `n`"),
+        ("consentry code --set minimal - < sum.py", "may compute, and read nothing"),
+        ("consentry code plot.py --preload numpy", "loads numpy before the snippet is looked at"),
+        ("consentry code job.py --timeout 5s --json", "everything in one document"),
+    ),
+    statuses=(
+        ("0", "the snippet gave a result"),
+        ("1", "the snippet raised an error, or gave no result"),
+        ("2", "wrong usage, or the file cannot be read"),
+        ("5", "the ledger cannot be written; the snippet did not run, or the message says so"),
+        ("124", "the time limit was reached"),
+        ("125", "Consentry failed, and the snippet did not run"),
+        ("126", "refused: not enforceable here, or never granted"),
+        ("137", "killed by a limit"),
+        ("other", "the status that the snippet chose; 128 and the signal when one ended it"),
+    ),
+    read_on=("`consentry why` explains the last run.",),
+)
+
+_MOST_INDENT = 40
+_STANDARD_INPUT = "-"
+_NAME_OF_INPUT = "stdin.py"
+_ENDED_FROM_OUTSIDE = (ExecutionStatus.TIMEOUT, ExecutionStatus.LIMIT)
+
+
+@click.pass_context
+def _code(
+    ctx: click.Context,
+    /,
+    *,
+    file: str,
+    set_: str | None,
+    read: tuple[str, ...],
+    preload: tuple[str, ...],
+    arg: tuple[str, ...],
+    workspace: str | None,
+    **limits: str | int | None,
+) -> int:
+    output = output_of(ctx)
+    around = look_around(os.environ)
+    is_file = file != _STANDARD_INPUT
+    cpu, processes = limits["cpu"], limits["processes"]
+    wish = CodeWish(
+        source=read_named(file) if is_file else _typed(),
+        name=file if is_file else _NAME_OF_INPUT,
+        is_file=is_file,
+        permission_set=None if set_ is None else PermissionSet.named(set_),
+        read=read,
+        preload=preload,
+        arguments=dict(map(_argument, arg)),
+        limits=Limits(
+            cpu_seconds=None if cpu is None else int(cpu),
+            memory_bytes=size_of("--memory", limits["memory"]),
+            processes=None if processes is None else int(processes),
+            output_bytes=size_of("--max-output", limits["max_output"]),
+            wall_seconds=seconds_of("--timeout", limits["timeout"]),
+        ),
+    )
+    with streams_of_code(captured=output.json) as io:
+        run = carry_out_code(wish, around, io, workspace=workspace)
+    status = status_of(run)
+    if output.json:
+        output.document("code", document_of(run, status))
+        return status
+    if run.error is None:
+        write_answer(_as_json(run.result) + "\n")
+    elif run.status not in _ENDED_FROM_OUTSIDE:
+        if output.verbose:
+            write_message("\n".join(_places(run.error.traceback)))
+        write_message(f"{PROGRAM}: {safe_line(run.error.type)}: {safe_line(run.error.message)}")
+    lines = [] if output.quiet else told_at_the_end(run.entry)
+    if lines:
+        write_message("\n".join(lines))
+    return status
+
+
+def status_of(run: CodeRun) -> int:
+    """The snippet's own, ours where something ended it, and never 0 without a result."""
+    status, _ = exit_status(run.status, run.outcome)
+    return ExitStatus.FOUND if status == 0 and run.error is not None else status
+
+
+def document_of(run: CodeRun, status: int) -> dict[str, object]:
+    """The answer in JSON: the record of the run, its result or error, and what it printed."""
+    outcome, error = run.outcome, run.error
+    kept = len(outcome.stdout) + len(outcome.stderr)
+    return {
+        "run": run.entry,
+        "exit_status": status,
+        "result": run.result,
+        "error": None
+        if error is None
+        else {"type": error.type, "message": error.message, "traceback": error.traceback},
+        "stdout": printed(outcome.stdout),
+        "stderr": printed(outcome.stderr),
+        "output_complete": kept >= outcome.output_bytes,
+    }
+
+
+def _places(traceback: str) -> Iterator[str]:
+    """Where it happened, row by row; what it was is told behind them."""
+    for row in traceback.splitlines():
+        text = row.lstrip(" ")
+        if text != row:
+            yield " " * min(len(row) - len(text), _MOST_INDENT) + safe_line(text)
+
+
+def _as_json(result: object) -> str:
+    """One line that no terminal takes for anything but letters."""
+    return json.dumps(result, allow_nan=False).replace("\x7f", "\\u007f")
+
+
+def _typed() -> bytes:
+    if sys.stdin is None or not sys.stdin.readable():
+        raise usage_problem("standard input cannot be read", "name a file, or pass the snippet")
+    return sys.stdin.buffer.read(MOST_SOURCE + 1)
+
+
+def _argument(word: str) -> tuple[str, object]:
+    name, separator, spelled = word.partition("=")
+    if not separator or not name.isidentifier():
+        raise usage_problem(f"`--arg {word}` is not NAME=JSON", "write for example --arg 'count=3'")
+    try:
+        return name, json.loads(spelled, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise usage_problem(
+            f"`--arg {name}`: `{spelled}` is no JSON value",
+            f"a text has quotes of its own: --arg '{name}=\"text\"'",
+        ) from None
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(text)
+
+
+OPTIONS: tuple[click.Parameter, ...] = (
+    click.Option(["--set", "set_"], metavar="SET", help="One of the six permission sets."),
+    click.Option(
+        ["--read"],
+        multiple=True,
+        type=File(),
+        metavar="PATH",
+        help="May be read, with all below it.",
+    ),
+    click.Option(
+        ["--preload"], multiple=True, metavar="MODULE", help="Loaded before the snippet is there."
+    ),
+    click.Option(
+        ["--arg"], multiple=True, metavar="NAME=JSON", help="A variable that the snippet finds."
+    ),
+    click.Option(["--timeout"], metavar="DURATION", help="Ends it after so long: 90s, 5min."),
+    click.Option(["--memory"], metavar="SIZE", help="Ends it above so much memory: 512MB."),
+    click.Option(
+        ["--cpu"], type=click.IntRange(1), metavar="SECONDS", help="Of processor time, at most."
+    ),
+    click.Option(
+        ["--processes"], type=click.IntRange(1), metavar="N", help="At the same time, at most."
+    ),
+    click.Option(["--max-output"], metavar="SIZE", help="Ends it when it prints more."),
+    click.Option(["--workspace"], type=Folder(), metavar="DIR", help="The folder it works on."),
+    click.Argument(["file"], required=True, type=File(), metavar="FILE"),
+)
+
+code = PlainCommand("code", PAGE, _code, OPTIONS)
