@@ -6,6 +6,7 @@ configuration where they were moved.
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from consentry.base.codes import Code
@@ -24,11 +25,17 @@ def protected_here(around: Surroundings, *paths: Path) -> ProtectedRoots:
     """The table, bound to the own homes and to those that one of the paths lies in or above."""
     homes = (*own_homes(around), *_homes_near(around, paths))
     try:
-        return protected_roots().bound_to(dict.fromkeys(homes), also=own_places(around))
+        return _bound(tuple(dict.fromkeys(homes)), own_places(around))
     except BadInput as problem:
         message = "your home folder or the state directory has a path too long to be judged"
         help_line = "set HOME, XDG_STATE_HOME and CONSENTRY_STATE to shorter paths"
         raise UsageProblem(Code.SETTING_VALUE, message, help_line=help_line) from problem
+
+
+@lru_cache(maxsize=8)
+def _bound(homes: tuple[str, ...], places: tuple[str, ...]) -> ProtectedRoots:
+    """Remembered, because a program that runs many others asks for the same table each time."""
+    return protected_roots().bound_to(homes, also=places)
 
 
 def own_homes(around: Surroundings) -> tuple[str, ...]:

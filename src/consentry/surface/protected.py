@@ -11,8 +11,8 @@ to the real tree resolves it first and asks about the result, after naming the h
 
 import posixpath
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 
@@ -50,6 +50,17 @@ class ProtectedRoots:
     never_granted: tuple[ProtectedRoot, ...]
     exceptions: tuple[ProtectedRoot, ...]
     bound: tuple[ProtectedRoot, ...]
+    _by_first_name: Mapping[str | None, tuple[ProtectedRoot, ...]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        # A thousand rows on a machine with a few homes, and most paths begin like none of them.
+        by_name: dict[str | None, list[ProtectedRoot]] = {}
+        for row in (*self.never_granted, *self.bound):
+            by_name.setdefault(_first_name(row.pattern), []).append(row)
+        index = {name: tuple(rows) for name, rows in by_name.items()}
+        object.__setattr__(self, "_by_first_name", index)
 
     def bound_to(self, homes: Iterable[str] = (), *, also: Iterable[str] = ()) -> "ProtectedRoots":
         """The same table with the `~` rows for more homes, and `also` as further roots.
@@ -63,7 +74,16 @@ class ProtectedRoots:
 
     def over(self, asked: Pattern | AllOf) -> ProtectedRoot | None:
         """The row that contains all that is asked for: it cannot be granted."""
-        return _row_over((*self.never_granted, *self.bound), _entry(asked))
+        entry = _entry(asked)
+        return _row_over(self._rows_near(entry), entry)
+
+    def _rows_near(self, entry: AllOf) -> tuple[ProtectedRoot, ...]:
+        """The rows that begin with the same name, or with a wildcard."""
+        names = {_first_name(pattern) for pattern in entry}
+        if None in names or len(names) > 1:
+            return (*self.never_granted, *self.bound)
+        index = self._by_first_name
+        return (*index.get(names.pop(), ()), *index.get(None, ()))
 
     def within(self, asked: Pattern | AllOf) -> tuple[ProtectedRoot, ...]:
         """The rows that it reaches into: an engine that grants it must hide these.
@@ -151,6 +171,10 @@ def _as_tree(pattern: Pattern) -> Pattern:
     if pattern.segments and pattern.segments[-1] is Wildcard.FOLDERS:
         return pattern
     return pattern.with_segments((*pattern.segments, Wildcard.FOLDERS))
+
+
+def _first_name(pattern: Pattern) -> str | None:
+    return pattern.prefix[0] if pattern.prefix else None
 
 
 def _entry(asked: Pattern | AllOf) -> AllOf:
