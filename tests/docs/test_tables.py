@@ -1,6 +1,8 @@
 """Pages that restate a table of the code say exactly what the table says: no row more, none less."""
 
+import dataclasses
 import importlib
+import inspect
 import pkgutil
 import tomllib
 from importlib.resources import files
@@ -142,7 +144,7 @@ def test_public_names_exist_and_every_module_is_placed(package: ModuleType) -> N
     name = package.__name__
     public: set[str] = set()
     for rows in tables_of(page):
-        for module_cell, names, _ in rows[1:]:
+        for module_cell, names, _ in rows[1:] if rows[0][0] == "module" else ():
             [module_name] = code_spans(module_cell)
             if module_name.startswith(f"{name}."):
                 public.add(module_name)
@@ -152,6 +154,21 @@ def test_public_names_exist_and_every_module_is_placed(package: ModuleType) -> N
     internal = set(code_spans(inside.partition(" ## ")[0]))
     modules = {f"{name}.{found.name}" for found in pkgutil.iter_modules(package.__path__)}
     assert modules == public | {each for each in internal if each.startswith(f"{name}.")}
+
+
+def test_front_door_is_documented_argument_by_argument() -> None:
+    """The arguments of `consentry.exec` and the fields of its result, all of them."""
+    page = REFERENCE / "library.md"
+    arguments = [
+        each for row in table_with_head(page, "argument of `exec`") for each in code_spans(row[0])
+    ]
+    assert set(arguments) == set(inspect.signature(consentry.exec).parameters)
+    fields = {
+        each for row in table_with_head(page, "field of `RunResult`") for each in code_spans(row[0])
+    }
+    named = {each.name for each in dataclasses.fields(consentry.RunResult)}
+    assert named - fields == {"output_complete"}  # explained beside the output
+    assert fields <= named
 
 
 def test_shipped_tables_are_listed_with_their_versions() -> None:
