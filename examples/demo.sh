@@ -4,7 +4,7 @@
 set -euo pipefail
 exec 2>&1
 cd "$(dirname "$0")/.."
-bin="${VENV:-.venv}/bin"
+bin=$(cd "${VENV:-.venv}/bin" && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 mkdir -p "$place/project/.consentry" "$place/home"
@@ -13,12 +13,26 @@ export HOME="$place/home" XDG_STATE_HOME="$place/home/state" XDG_CONFIG_HOME="$p
 say() { printf '\n\033[1m== %s\033[0m\n' "$1" | if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then cat; else sed 's/\x1b\[[0-9;]*m//g'; fi; }
 try() { printf '$ %s\n' "$*"; "$bin/$@" || printf '(exit status %s)\n' "$?"; }
 
-say "Where am I, and what does this machine offer?"
-try consentry status --workspace "$place/project"
+say "A stranger's script counts your words. It also wants your key, and to phone home"
+mkdir -p "$place/project/.git/hooks" "$place/project/out" "$place/home/.ssh"
+printf 'not a real key\n' > "$place/home/.ssh/id_ed25519"
+printf 'one two three\n' > "$place/project/notes.md"
+cp examples/thief.py "$place/project/thief.py"
+cd "$place/project"
+try consentry exec -- python3 thief.py
+say "The report is fine, so it may write; even with the whole project writable it plants no hook"
+try consentry exec --write . -- python3 thief.py
+printf '$ cat out/report.txt\n'; cat out/report.txt
+printf '$ ls .git/hooks\n'; ls .git/hooks
+say "What happened in that run? From the record alone"
+try consentry why --verbose
+say "Nothing on record was changed since"
+try consentry audit verify
+cd - > /dev/null
+say "What does this machine offer, and does it hold?"
+try consentry doctor --attack
 say "What does a word of the product mean?"
 try consentry explain mcp-standard
-say "May anything be granted this file?"
-try consentry explain "~/.ssh/id_ed25519"
 say "A mistake on purpose"
 try consentry explian
 say "Questions about one tool, asked of surfaces"
@@ -42,4 +56,4 @@ try consentry audit export --subject tool:build-latex --redacted --out "$place/s
 say "One byte of the file is flipped"
 "$bin/python" examples/ledger.py flip
 try consentry audit verify
-say "That is version 0.1: it compares powers, explains itself and keeps a ledger. It runs nothing yet."
+say "That is version 0.1: it confines what it runs, tells what it stopped, and keeps a ledger of it."
