@@ -189,9 +189,18 @@ def carried_out(request: Mapping[str, Any]) -> dict[str, Any]:
         for target, link in request.get("linked", []):
             Path(link).symlink_to(target)
 
-    strong = parent._PROGRAM
+    strong, environ, folder = parent._PROGRAM, dict(os.environ), Path.cwd()
     parent._PROGRAM = without.weakened_launcher(strong, lacking)  # type: ignore[misc]
     argv = request.get("argv") or [PYTHON, "-I", "-S", "-c", request["code"]]
+    if "isolation" in lacking:
+        parent.__dict__["subprocess"] = without.Unisolated
+    os.environ.update(request.get("environ", {}))
+    os.chdir(request.get("folder", folder))
+    left_open = request.get("left_open", [])
+    for path, number in left_open:
+        opened_file = os.open(path, os.O_RDONLY)
+        os.dup2(opened_file, number, inheritable=True)
+        os.close(opened_file)
     try:
         run = run_in_box(
             [*argv, *request.get("words", [])],
@@ -205,6 +214,12 @@ def carried_out(request: Mapping[str, Any]) -> dict[str, Any]:
         )
     finally:
         parent._PROGRAM = strong  # type: ignore[misc]
+        parent.__dict__["subprocess"] = subprocess
+        os.environ.clear()
+        os.environ.update(environ)
+        os.chdir(folder)
+        for _, number in left_open:
+            os.close(number)
     notes = run.ended.notes
     return {
         "status": run.ended.status,
@@ -249,10 +264,10 @@ class Helper:
 
 
 class Ground:
-    """A folder for one attacker, gone afterwards; in no place where a run has its own."""
+    """A folder for one attacker, gone afterwards."""
 
-    def __init__(self, uid: int) -> None:
-        self._place = Path(tempfile.mkdtemp(prefix="attack-", dir="/var/tmp"))
+    def __init__(self, uid: int, folder: str) -> None:
+        self._place = Path(tempfile.mkdtemp(prefix="attack-", dir=folder))
         self._place.chmod(0o755)
         (self._place / "ws").mkdir()
         for each in (self._place, self._place / "ws"):

@@ -19,12 +19,13 @@ def helpers() -> Iterator[dict[int, Helper]]:
 
 @pytest.fixture(params=["caller", "user"] if os.getuid() == 0 else ["caller"])
 def attacker(request: pytest.FixtureRequest, helpers: dict[int, Helper]) -> Iterator[Attacker]:
-    """Somebody with a workspace."""
+    """Somebody with a workspace, where a run has no folder of its own unless the module says so."""
+    folder: str = getattr(request.module, "FOLDER", "/var/tmp")
     if request.param == "caller":
-        with Ground(os.getuid()) as place:
+        with Ground(os.getuid(), folder) as place:
             yield Attacker(os.getuid(), place)
         return
     if NOBODY not in helpers:
         helpers[NOBODY] = Helper(NOBODY)
-    with Ground(NOBODY) as place:
+    with Ground(NOBODY, folder) as place:
         yield Attacker(NOBODY, place, helpers[NOBODY])

@@ -4,7 +4,10 @@ Only tests can do this: they change what the launcher is told, or the launcher's
 option, document or variable of the product leads here. Each function changes the plan in place.
 """
 
+import os
+import subprocess
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 Told = dict[str, Any]
@@ -68,6 +71,7 @@ IN_LAUNCHER: Final[Mapping[str, str]] = {
     "network": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWNET",
     "ipc": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWIPC",
     "closing": "reaper._keep_only = calls.close_from = lambda *_: None",
+    "room for notes": ("from consentry.enforce.native import observer\nobserver._MOST_NOTES = 100"),
     "undumpable": (
         "real = calls.prctl\n"
         "calls.prctl = lambda o, v=0, w='': real(o, 1 if o == calls.PR_SET_DUMPABLE else v, w)"
@@ -84,6 +88,19 @@ def take_away(told: Told, controls: list[str], shown: list[str]) -> None:
     for path in shown:
         steps += [("dir", path), ("bind", path, path, ("idmap",), None)]
     told["steps"] = steps
+
+
+class Unisolated:
+    """Stands for `subprocess` where the launcher is to start as any program of the caller would."""
+
+    DEVNULL = subprocess.DEVNULL
+
+    @staticmethod
+    def Popen(argv: list[str], **wish: Any) -> "subprocess.Popen[bytes]":  # noqa: N802 - its name
+        """With the caller's environment and folder, and whatever they bring along."""
+        words = [word for word in argv if word not in ("-I", "-S")]
+        wish.update(env=dict(os.environ), cwd=Path.cwd())
+        return subprocess.Popen(words, **wish)
 
 
 def weakened_launcher(program: str, controls: list[str]) -> str:
