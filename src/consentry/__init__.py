@@ -17,12 +17,15 @@ import os
 
 TYPE_CHECKING = False  # as `typing` has it, which the launcher should not have to load
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
-    from consentry.service.library import RunResult, Word
+    from consentry.service.codelibrary import CodeResult
+    from consentry.service.givenvalues import Word
+    from consentry.service.library import RunResult
 
 __version__ = "0.1.0"
-__all__ = ["RunResult", "__version__", "exec"]
+__all__ = ["CodeResult", "RunResult", "__version__", "exec", "run_code"]
 
 
 def exec(  # noqa: A001 - the command's own word
@@ -91,7 +94,65 @@ def exec(  # noqa: A001 - the command's own word
     )
 
 
+def run_code(
+    source: str | bytes,
+    *,
+    workspace: Word | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    preload: Sequence[str] = (),
+    read: Sequence[Word] = (),
+    permission_set: str | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    cpu: int | None = None,
+    processes: int | None = None,
+    max_output: int | None = None,
+) -> CodeResult:
+    """Runs one Python snippet in a copy of a warm interpreter, confined, and records it.
+
+    Args:
+        source: the snippet; a text, or bytes as a file would have them.
+        workspace: the folder it works on; found from the current one where none is named.
+        arguments: variables that the snippet finds, each a JSON value; they are recorded.
+        preload: modules that are imported before the snippet is there.
+        read: files and folders that may be read besides the workspace.
+        permission_set: one of the six sets instead of the default; never `trusted`.
+        timeout: seconds until it is ended.
+        memory: bytes of memory, at most.
+        cpu: seconds of processor time, at most.
+        processes: at the same time, at most.
+        max_output: bytes it may print, at most, its result included.
+
+    Returns:
+        The result or the error of the snippet, how it ended, what was stopped, and the record.
+
+    Raises:
+        ConsentryError: it was not started, or could not be recorded; the code says which.
+    """
+    from consentry.service.library import library_of_this_process  # noqa: PLC0415 - see above
+    from consentry.service.surroundings import look_around  # noqa: PLC0415
+
+    return library_of_this_process().run_code(
+        source,
+        look_around(os.environ),
+        workspace=workspace,
+        arguments=arguments,
+        preload=preload,
+        read=read,
+        permission_set=permission_set,
+        timeout=timeout,
+        memory=memory,
+        cpu=cpu,
+        processes=processes,
+        max_output=max_output,
+    )
+
+
 def __getattr__(name: str) -> object:
+    if name == "CodeResult":
+        from consentry.service.codelibrary import CodeResult  # noqa: PLC0415
+
+        return CodeResult
     if name == "RunResult":
         from consentry.service.library import RunResult  # noqa: PLC0415
 

@@ -193,7 +193,8 @@ def test_secrets_of_the_caller_are_not_inherited(
         "import os\n[dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))]"
     )
     assert outcome.error is None
-    names, descriptors = outcome.result  # type: ignore[misc]
+    assert isinstance(outcome.result, list)
+    names, descriptors = outcome.result
     assert "A_SECRET" not in names
     # The listing has one descriptor of its own open while it reads.
     assert set(descriptors) <= {0, 1, 2, 3, 4}

@@ -7,7 +7,6 @@ that a later call could use.
 """
 
 import atexit
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,34 +14,34 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, Unpack
 
 from consentry.base.canonical import Json
 from consentry.base.clock import SystemClock
-from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
 from consentry.enforce.commitrecover import recover
 from consentry.enforce.confinement import Limits
 from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.enforce.engines.nativecode import NativeCode
 from consentry.enforce.streams import write_all
 from consentry.enforce.violations import PermissionDenied
 from consentry.record.auditfields import Trigger
+from consentry.service.codelibrary import CodeResult, CodeWanted, code_wish
 from consentry.service.commandline import RunWish
 from consentry.service.execution import bound_here
+from consentry.service.givenvalues import Word, positive, words_of, wrong
 from consentry.service.ledgers import LedgerPlace, ledger_place
 from consentry.service.profiles import find_profile
 from consentry.service.runs import Run, Runner
 from consentry.service.sessions import end_session_of, journal_of_library
+from consentry.service.snippetruns import CodeRunner, bound_code_here
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.store.journal import Journal
 from consentry.surface.permission_sets import PermissionSet
 from consentry.surface.protected import ProtectedRoots
 
-Word: TypeAlias = str | os.PathLike[str]
 _Bounds: TypeAlias = tuple[Path | None, ProtectedRoots]
-
-_Number = TypeVar("_Number", int, float)
 
 _MOST_ENGINES: Final = 4
 
@@ -96,6 +95,7 @@ class Library:
         self._made_by = os.getpid()
         self._one_at_a_time = Lock()
         self._engines: dict[_Bounds, NativeEngine] = {}
+        self._code: dict[Path | None, NativeCode] = {}
         self._journals: dict[LedgerPlace, Journal] = {}
 
     def exec(
@@ -120,25 +120,25 @@ class Library:
     ) -> RunResult:
         """One run; see `consentry.exec`, which passes its own surroundings."""
         if permission_set is not None and profile is not None:
-            raise _wrong("`permission_set` and `profile` exclude each other")
+            raise wrong("`permission_set` and `profile` exclude each other")
         wish = RunWish(
-            words=_words("argv", argv),
+            words=words_of("argv", argv),
             permission_set=None if permission_set is None else PermissionSet.named(permission_set),
             profile=None if profile is None else find_profile(profile, around),
-            read=_words("read", read),
-            write=_words("write", write),
-            execute=_words("programs", programs),
-            environment=_words("environment", environment),
+            read=words_of("read", read),
+            write=words_of("write", write),
+            execute=words_of("programs", programs),
+            environment=words_of("environment", environment),
             limits=Limits(
-                cpu_seconds=_positive("cpu", cpu),
-                memory_bytes=_positive("memory", memory),
-                processes=_positive("processes", processes),
-                output_bytes=_positive("max_output", max_output),
-                wall_seconds=_positive("timeout", timeout),
+                cpu_seconds=positive("cpu", cpu),
+                memory_bytes=positive("memory", memory),
+                processes=positive("processes", processes),
+                output_bytes=positive("max_output", max_output),
+                wall_seconds=positive("timeout", timeout),
             ),
         )
         if not wish.words:
-            raise _wrong("`argv` has no program in it")
+            raise wrong("`argv` has no program in it")
         named = None if workspace is None else os.fspath(workspace)
         with _input_from(stdin) as descriptor:
             io = Io(stdin=descriptor, keeps=True)
@@ -162,6 +162,28 @@ class Library:
             recover(place.folder)
             runner = Runner(engine, journal, place.folder, home)
             return runner.run(bound, plan, io, keep_partial=keep_partial, trigger=Trigger.API)
+
+    def run_code(
+        self,
+        source: str | bytes,
+        around: Surroundings,
+        *,
+        workspace: Word | None = None,
+        **wanted: Unpack[CodeWanted],
+    ) -> CodeResult:
+        """One snippet; see `consentry.run_code`, which passes its own surroundings."""
+        wish = code_wish(source, **wanted)
+        named = None if workspace is None else os.fspath(workspace)
+        bound = bound_code_here(wish, around, named)
+        home = own_home(around).path
+        with self._one_at_a_time:
+            if home not in self._code:
+                self._code[home] = NativeCode(home)
+            engine = self._code[home]
+        plan = engine.compile(bound.confinement, bound.protected, wish.preload)
+        place = ledger_place(around)
+        runner = CodeRunner(engine, self._journal(place, around), place.folder)
+        return CodeResult.of(runner.run(wish, bound, plan, Io(keeps=True), Trigger.API))
 
     @contextmanager
     def _engine(self, home: Path | None, protected: ProtectedRoots) -> Iterator[NativeEngine]:
@@ -198,7 +220,9 @@ class Library:
                 closing.callback(end_session_of, journal)
             for engine in self._engines.values():
                 closing.callback(engine.close)
-            self._journals, self._engines = {}, {}
+            for code in self._code.values():
+                closing.callback(code.close)
+            self._journals, self._engines, self._code = {}, {}, {}
             atexit.unregister(self._close_at_exit)
 
     def _close_at_exit(self) -> None:
@@ -238,22 +262,3 @@ def _feed(writer: int, content: bytes) -> None:
         write_all(writer, content)
     finally:
         os.close(writer)
-
-
-def _words(name: str, given: Sequence[Word]) -> tuple[str, ...]:
-    if isinstance(given, str | bytes):
-        raise _wrong(f"`{name}` is a list, and was given as one word")
-    words = tuple(os.fspath(word) for word in given)
-    if not all(isinstance(word, str) for word in words):
-        raise _wrong(f"`{name}` has a word that is no text")
-    return words
-
-
-def _positive(name: str, given: _Number | None) -> _Number | None:
-    if given is not None and not 0 < given < math.inf:
-        raise _wrong(f"`{name}` is `{given}`, which is no limit")
-    return given
-
-
-def _wrong(message: str) -> UsageProblem:
-    return UsageProblem(Code.USAGE, message)

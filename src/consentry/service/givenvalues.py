@@ -1,0 +1,35 @@
+"""Values as the caller of the library gives them: checked for what only a slip can explain."""
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TypeAlias, TypeVar
+
+from consentry.base.codes import Code
+from consentry.base.errors import UsageProblem
+
+Word: TypeAlias = str | os.PathLike[str]
+
+_Number = TypeVar("_Number", int, float)
+
+
+def words_of(name: str, given: Sequence[Word]) -> tuple[str, ...]:
+    """A list of words or paths; one word alone is a mistake."""
+    if isinstance(given, str | bytes):
+        raise wrong(f"`{name}` is a list, and was given as one word")
+    words = tuple(os.fspath(word) for word in given)
+    if not all(isinstance(word, str) for word in words):
+        raise wrong(f"`{name}` has a word that is no text")
+    return words
+
+
+def positive(name: str, given: _Number | None) -> _Number | None:
+    """A limit, if one was given."""
+    if given is not None and not 0 < given < math.inf:
+        raise wrong(f"`{name}` is `{given}`, which is no limit")
+    return given
+
+
+def wrong(message: str) -> UsageProblem:
+    """The error for a call that cannot be meant."""
+    return UsageProblem(Code.USAGE, message)
