@@ -1,15 +1,19 @@
 """Config escapes: names that other programs obey, inside a folder that may be written."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.enforce.confinement import Confinement
+from consentry.enforce.native.planner import compile_plan
 from consentry.surface.lattice import Surface
 from consentry.surface.protected import protected_roots
 from tests.enforce.attacks.attackers import Attacker
-from tests.enforce.boxes import run_in_box
+from tests.enforce.boxes import ENVIRONMENT, program_of, this_host
 
 OBEYED = (
     ".git/hooks/pre-commit",
@@ -157,11 +161,19 @@ def test_a_denied_name_inside_is_covered(attacker: Attacker) -> None:
     assert weak["write"] == weak["new"] == "done"
 
 
-def test_our_own_places_are_never_granted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("right", ["read", "write"])
+def test_our_own_places_are_never_granted(tmp_path: Path, right: str) -> None:
     """State and configuration of this product are no roots, whoever asks."""
-    table = protected_roots()
+    table = protected_roots().bound_to([str(Path.home())])
     rows = [row for row in table.never_granted if "consentry" in row.pattern.text]
+    program = program_of(["true"], tmp_path)
     assert rows
     for row in rows:
-        with pytest.raises(Refused):
-            run_in_box(["true"], workspace=tmp_path, surface=Surface.of(write=[row.pattern.text]))
+        asked = [row.pattern.text]
+        surface = Surface.of(read=asked) if right == "read" else Surface.of(write=asked)
+        with pytest.raises(Refused) as refused:
+            compile_plan(
+                Confinement(surface, tmp_path, program, ENVIRONMENT),
+                replace(this_host(), protected=table),
+            )
+        assert refused.value.code is Code.PROTECTED_ROOT
