@@ -95,6 +95,59 @@ def test_limits_end_a_run(caller: Caller) -> None:
     assert (loud.status, loud.limit) == ("limit", "output")
 
 
+@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize(
+    ("rest", "status"),
+    [
+        ("sleep 60", "timeout"),
+        ("yes", "limit"),
+        ("kill -KILL $$", "killed"),
+        ("kill -INT $$", "killed"),
+    ],
+)
+def test_work_that_was_cut_short_is_dropped_unless_wanted(
+    caller: Caller, rest: str, status: str, *, keeps: bool
+) -> None:
+    """By time, by another limit, by a signal and by what Ctrl-C sends; the status stays."""
+    result = caller.exec(
+        *("sh", "-c", f"echo half > half; {rest}"),
+        programs=["sleep", "yes"],
+        write=[caller.project],
+        timeout=1,
+        max_output=1000,
+        keep_partial=keeps,
+    )
+    assert (result.status, result.committed) == (status, keeps)
+    assert (caller.project / "half").exists() is keeps
+
+
+LOOK = r"""
+ok() { if (eval "$1") > /dev/null 2>&1; then printf 1; else printf 0; fi; }
+ok ': < beside'; ok ': < data/x'; ok ': > /tmp/x'; ok ': > ~/x'; ok ': > data/x'
+ok '/usr/bin/id'; ok '[ -n "$SHOWN" ]'; ok ': < /usr/bin/id'
+"""
+
+
+@pytest.mark.parametrize(
+    ("permission_set", "found"),
+    [
+        (None, "11110001"),
+        ("minimal", "00000001"),
+        ("readonly", "01000001"),
+        ("filesystem", "11110001"),
+    ],
+)
+def test_a_permission_set_opens_what_its_row_says(
+    caller: Caller, permission_set: str | None, found: str
+) -> None:
+    """Reads beside and in `data`; writes `/tmp`, home and `data`; runs, sees a variable; runtime."""
+    (caller.project / "data").mkdir()
+    for name, content in (("beside", "x"), ("data/x", "x"), ("look.sh", LOOK)):
+        (caller.project / name).write_text(content)
+    result = caller.exec("sh", "look.sh", permission_set=permission_set)
+    assert result.stdout == found.encode()
+
+
 def test_input_that_nobody_reads_does_not_block(caller: Caller) -> None:
     """More than a pipe holds, for a program that ends at once."""
     assert caller.exec("true", stdin=bytes(1 << 20)).status == "success"
