@@ -39,7 +39,7 @@ def test_thief_is_stopped_and_told_of(line: CommandLine) -> None:
     assert rows == [
         f"  read {key}: protected root {key.parent}/; nothing allows it",
         "  net 192.0.2.1:443: no network; nothing allows it",
-        f"  write {planted}: not granted; allow it with --write {planted}",
+        f"  write {planted}: not granted; allow it with --write {line.cwd}/",
         "  run /usr/bin/id: not among the programs that may start; allow it with --exec /usr/bin/id",
     ]
     assert not planted.exists()

@@ -42,6 +42,15 @@ def test_folder_to_be_written_need_not_exist(line: CommandLine) -> None:
     assert not (line.cwd / "empty").exists()
 
 
+def test_what_the_list_says_of_a_new_file_allows_it(line: CommandLine) -> None:
+    """A name with an ending is a file; for one without, the folder it is to lie in is named."""
+    for name in ("new.txt", "new"):
+        words = ["--", "sh", "-c", f"echo 1 > {name}"]
+        advice = line("exec", *words).err.partition("allow it with ")[2].split()
+        assert line("exec", *advice, *words).status == 0
+        assert (line.cwd / name).read_text() == "1\n"
+
+
 @pytest.mark.parametrize("keeps", [False, True])
 def test_partial_work_is_dropped_unless_wanted(consentry: CommandLine, *, keeps: bool) -> None:
     """A time limit leaves the files as they were; with `--keep-partial` what was done is kept."""

@@ -62,7 +62,10 @@ _values = st.recursive(
 )
 
 
-@given(st.dictionaries(st.text("abprevseq", min_size=1), _values, max_size=4), st.text('ab"é\\', min_size=1))
+@given(
+    st.dictionaries(st.text("abprevseq", min_size=1), _values, max_size=4),
+    st.text('ab"é\\', min_size=1),
+)
 def test_joined_bytes_are_the_canonical_json_of_the_whole(
     payload: dict[str, object], subject: str
 ) -> None:

@@ -250,8 +250,8 @@ def granted_pattern(spelling: str, workspace: Path, cwd: Path, *, may_be_new: bo
             help_line="name what it leads to, if that is what you mean",
         )
     real = Path(os.path.realpath(path))
-    # A new name is taken for a folder: a file may be made in its place as well.
-    is_tree = real.is_dir() or spelling.endswith("/") or not is_there
+    # Of new names, those with an ending are files and others folders, unless a slash says so.
+    is_tree = real.is_dir() or spelling.endswith("/") or not (is_there or real.suffix)
     below: Literal[Wildcard.FOLDERS] | None = Wildcard.FOLDERS if is_tree else None
     if real.is_relative_to(workspace):
         names = real.relative_to(workspace).parts

@@ -93,8 +93,10 @@ class _Reader:
             case "unix":
                 if place not in _USUAL and os.path.lexists(place):
                     self._deny(Operation.NET, f"unix:{place}", "not granted", None, times)
+            case "write":
+                self._write(place, times, _as_granted(place))
             case _:
-                self._write(place, times)
+                self._write(place, times, place)
 
     def _exec(self, place: str, words: tuple[bytes, ...], times: int, *, is_inside: bool) -> None:
         may = self._plan.may_start(place)
@@ -133,11 +135,11 @@ class _Reader:
             return there if os.path.lexists(there) else None
         return None
 
-    def _write(self, place: str, times: int) -> None:
+    def _write(self, place: str, times: int, named: str) -> None:
         if _below(place, self._plan.hidden):
             self._deny(Operation.WRITE, place, "denied inside a granted folder", None, times)
         elif not self._plan.may_write(place):
-            self._deny_path(Operation.WRITE, place, "--write", times)
+            self._deny_path(Operation.WRITE, place, "--write", times, named)
 
     def _connect(self, host: str, port: int, times: int) -> None:
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -148,7 +150,9 @@ class _Reader:
             address = NAME_LOOKUP
         self._deny(Operation.NET, address, "no network", None, times)
 
-    def _deny_path(self, operation: Operation, place: str, option: str, times: int) -> None:
+    def _deny_path(
+        self, operation: Operation, place: str, option: str, times: int, named: str | None = None
+    ) -> None:
         row = self._protected.over(_literal(place))
         own = next((each for each in OWN_FOLDERS if _is_below(place, each)), None)
         if row is not None and place != "/":
@@ -157,7 +161,7 @@ class _Reader:
         elif own is not None and not _below(place, self._shown):
             self._deny(operation, place, f"{own} is the run's own", None, times)
         else:
-            self._deny(operation, place, "not granted", _option(option, place), times)
+            self._deny(operation, place, "not granted", _option(option, named or place), times)
 
     def _deny(
         self, operation: Operation, resource: str, rule: str, allow: str | None, times: int
@@ -170,6 +174,13 @@ class _Reader:
 def _option(name: str, place: str) -> str:
     """The option as it can be typed."""
     return f"{name} {shlex.quote(place)}"
+
+
+def _as_granted(place: str) -> str:
+    """What to name so that it can be written: a new file without an ending, by its folder."""
+    path = PurePosixPath(place)
+    is_plain = path.suffix or os.path.lexists(place) or path.parent == path
+    return place if is_plain else f"{path.parent}/"
 
 
 def _literal(place: str) -> Pattern:

@@ -43,7 +43,7 @@ def layered_roots(reads: Iterable[Root], writes: Iterable[Root]) -> Iterator[Lay
 
 def _folder_of(root: Root) -> Root:
     """A layer lies over a folder; over the parent, where a single file may be written."""
-    if root.is_folder or not root.exists:
+    if not _is_file(root):
         return root
     parent = root.path.parent
     found = parent.stat()
@@ -84,13 +84,18 @@ def made_folders(layer: Layered) -> tuple[str, ...]:
     return tuple(
         str(each.path.relative_to(root))
         for each in layer.writable
-        if not each.exists and each.path != root
+        if not each.exists and not _is_file(each) and each.path != root
     )
 
 
 def writable_place(root: Root) -> Path:
     """A file is replaced by its writers as often as it is written, so its folder is opened."""
-    return root.path if root.is_folder or not root.exists else root.path.parent
+    return root.path.parent if _is_file(root) else root.path
+
+
+def _is_file(root: Root) -> bool:
+    """Whether one file is meant, be it there already or not."""
+    return not root.is_folder and (root.exists or not root.pattern.is_tree)
 
 
 def bind_steps(readable: Iterable[Root]) -> Iterator[Step]:
