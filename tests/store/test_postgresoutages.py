@@ -95,14 +95,14 @@ def test_a_server_killed_while_it_is_written_to(
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a file system needs root")
 def test_a_server_whose_disk_is_full(postgres_server: PostgresServer, tmp_path: Path) -> None:
     """A database whose tables lie on a small disk: filled, and with room again."""
-    place = postgres_server.folder / "small"
+    place = postgres_server.folder / "tight"
     place.mkdir()
     mount = ["/usr/bin/mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(place)]
     subprocess.run(mount, check=True)
     try:
         postgres_server.give(place)
-        postgres_server.run(f"CREATE TABLESPACE small LOCATION '{place}'")
-        postgres_server.run("CREATE DATABASE full_disk TABLESPACE small")
+        postgres_server.run(f"CREATE TABLESPACE tight LOCATION '{place}'")
+        postgres_server.run("CREATE DATABASE full_disk TABLESPACE tight")
         with closing(PostgresDatabase(postgres_server.url("full_disk"))) as database:
             migrate(database)
             make_appended(database)
@@ -120,7 +120,7 @@ def test_a_server_whose_disk_is_full(postgres_server: PostgresServer, tmp_path: 
     finally:
         postgres_server.start()
         postgres_server.run("DROP DATABASE IF EXISTS full_disk WITH (FORCE)")
-        postgres_server.run("DROP TABLESPACE IF EXISTS small")
+        postgres_server.run("DROP TABLESPACE IF EXISTS tight")
         subprocess.run(["/usr/bin/umount", "-l", str(place)], check=True)
 
 

@@ -197,7 +197,7 @@ def _environment(wish: RunWish, around: Surroundings) -> dict[str, str]:
     """Ours, and the names that were asked for with the values they have here."""
     terminal = around.environ.get("TERM", "")
     fixed = {**FIXED_ENVIRONMENT, "TERM": terminal if _TERMINAL.fullmatch(terminal) else "dumb"}
-    asked = {name: around.environ[name] for name in wish.environment if name in around.environ}
+    asked = {name: value for name, value in around.environ.items() if name in wish.environment}
     return {**asked, **fixed}
 
 
