@@ -52,10 +52,13 @@ def _is_simple(value: object) -> bool:
     if kind is int:
         return -_MOST_INTEGER <= value <= _MOST_INTEGER  # type: ignore[operator]
     if kind is dict:
-        return all(
-            type(key) is str and key.isascii() and _is_simple(item)
-            for key, item in value.items()  # type: ignore[attr-defined]
-        )
+        # A plain loop: this is asked of every event that is recorded.
+        for key, item in value.items():  # type: ignore[attr-defined]
+            if type(key) is not str or not key.isascii():
+                return False
+            if type(item) is not str and item is not None and not _is_simple(item):
+                return False
+        return True
     return kind is list and all(map(_is_simple, value))  # type: ignore[call-overload]
 
 

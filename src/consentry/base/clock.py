@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from threading import Lock
 from typing import Protocol
 
@@ -35,7 +36,8 @@ class Instant:
     unix_ms: int
 
     def __str__(self) -> str:
-        return self.as_datetime().isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+        seconds, milliseconds = divmod(self.unix_ms, 1000)
+        return f"{_second(seconds)}.{milliseconds:03d}Z"
 
     def as_datetime(self) -> datetime:
         """The same instant as an aware `datetime`, in UTC."""
@@ -77,6 +79,13 @@ class Instant:
     def since(self, earlier: "Instant") -> Duration:
         """How long after `earlier` this is; zero when it is not after it."""
         return Duration(max(0, self.unix_ms - earlier.unix_ms))
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    """A second as it is written; many events have the same one."""
+    moment = Instant(seconds * 1000).as_datetime()
+    return moment.isoformat(timespec="seconds").removesuffix("+00:00")
 
 
 class Clock(Protocol):

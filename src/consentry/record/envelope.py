@@ -14,7 +14,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from consentry.base.canonical import Digest, Json, canonical_json
 from consentry.base.clock import Instant
@@ -105,32 +106,57 @@ class LinkedEvent:
 
 def encode(draft: Draft, writer: str) -> EncodedDraft:
     """The canonical bytes of everything but the link."""
-    context = draft.context
-    head = canonical_json(
-        {
-            "actor": context.actor,
-            "drillId": context.drill_id,
-            "eventId": draft.event_id,
-            "evidenceChannel": context.evidence_channel.value,
-            "expectedOutcome": context.expected_outcome,
-            "fixtureCaseId": context.fixture_case_id,
-            "fixtureRunId": context.fixture_run_id,
-            "machineId": context.machine_id,
-            "payload": draft.payload,
-            "policyHash": context.policy_hash,
-        }
+    frame = _frame(draft.context, writer)
+    head = b"".join(
+        (
+            frame.to_id,
+            canonical_json(draft.event_id),
+            frame.to_payload,
+            canonical_json(draft.payload),
+            frame.behind_payload,
+        )
     )
-    tail = canonical_json(
-        {
-            "sessionId": context.session_id,
-            "subject": draft.subject,
-            "timestampUtc": str(draft.timestamp),
-            "type": draft.type.value,
-            "workflowId": context.workflow_id,
-            "writer": writer,
-        }
+    tail = b"".join(
+        (
+            frame.to_subject,
+            canonical_json(draft.subject),
+            f',"timestampUtc":"{draft.timestamp}","type":"{draft.type.value}"'.encode(),
+            frame.behind_type,
+        )
     )
-    return EncodedDraft(draft, writer, head[:-1], tail[1:])
+    return EncodedDraft(draft, writer, head, tail)
+
+
+class _Frame(NamedTuple):
+    """What all events of one context have in common, cut open where they differ."""
+
+    to_id: bytes
+    to_payload: bytes
+    behind_payload: bytes
+    to_subject: bytes
+    behind_type: bytes
+
+
+@lru_cache(maxsize=64)
+def _frame(context: Context, writer: str) -> _Frame:
+    def fields(**values: str | None) -> bytes:
+        return canonical_json(values)[1:-1]
+
+    return _Frame(
+        b"{" + fields(actor=context.actor, drillId=context.drill_id) + b',"eventId":',
+        b","
+        + fields(
+            evidenceChannel=context.evidence_channel.value,
+            expectedOutcome=context.expected_outcome,
+            fixtureCaseId=context.fixture_case_id,
+            fixtureRunId=context.fixture_run_id,
+            machineId=context.machine_id,
+        )
+        + b',"payload":',
+        b"," + fields(policyHash=context.policy_hash),
+        fields(sessionId=context.session_id) + b',"subject":',
+        b"," + fields(workflowId=context.workflow_id, writer=writer) + b"}",
+    )
 
 
 def hash_of(body: bytes) -> Digest:
