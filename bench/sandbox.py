@@ -56,7 +56,7 @@ def _starts(project: Path) -> bool:
         true=partial(_bare, _TRUE),
         python=partial(_bare, sys.executable, "-I", "-c", "pass"),
         ours=partial(_ours, project, _TRUE),
-        snippet=partial(consentry.run_code, "1"),
+        snippet=partial(consentry.run_code, "1", workspace=project),
         **peers_here,
     )
     row("fork and exec of `true`, bare", samples["true"])
