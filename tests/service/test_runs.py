@@ -1,6 +1,7 @@
 """One run from decision to record, with a real ledger and a real box."""
 
 import hashlib
+import os
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -100,6 +101,17 @@ def test_bytes_that_were_decided_are_run(place: Place) -> None:
         done.result()
     assert run.outcome.stdout == b"first\n"
     assert _tool(run)["version"] == digest
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_umask_of_the_caller_is_no_part_of_the_box(place: Place, umask: int) -> None:
+    """A caller who closes new files to others can start things all the same."""
+    before = os.umask(umask)
+    try:
+        run = place.run("sh", "-c", "umask; pwd")
+    finally:
+        os.umask(before)
+    assert run.outcome.stdout.decode().split() == ["0022", str(place.project)]
 
 
 def _tool(run: Run) -> Mapping[str, Json]:

@@ -16,6 +16,23 @@ from consentry.store.sqlite import Access, SqliteDatabase
 from tests.store.ledgers import fresh_drafts, open_ledger
 
 
+@pytest.mark.parametrize("umask", [0o000, 0o277])
+def test_files_are_the_owners_whatever_the_umask_is(tmp_path: Path, umask: int) -> None:
+    """CONSENT ledger: closed to others from the first moment; the umask of the process stays."""
+    path = tmp_path / "ledger.db"
+    before = os.umask(umask)
+    try:
+        with closing(open_ledger(path)) as ledger:
+            ledger.append(fresh_drafts().make())
+            modes = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.glob("ledger.db*")}
+    finally:
+        found = os.umask(before)
+    assert found == umask
+    assert {"ledger.db", "ledger.db-wal"} <= set(modes)
+    assert {name: mode & 0o077 for name, mode in modes.items()} == dict.fromkeys(modes, 0)
+    assert modes["ledger.db"] == 0o600
+
+
 def remove(path: Path) -> None:
     """Takes the database away."""
     path.unlink()

@@ -6,7 +6,6 @@ machine in it. Reading commands need no right to write, and say that there is no
 making an empty ledger.
 """
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,9 +82,11 @@ def ledger_for_writing(around: Surroundings, clock: Clock | None = None) -> Ledg
 
 
 def make_state_folder(place: LedgerPlace) -> None:
-    """The state directory, made on first use, closed to others."""
+    """The state directory and what it is in, made on first use, closed to others."""
     try:
-        place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        missing = [each for each in place.folder.parents if not each.exists()]
+        for folder in (*reversed(missing), place.folder):
+            folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as problem:
         raise LedgerProblem(
             Code.STATE_UNUSABLE, f"`{place.folder}`: {(problem.strerror or '').lower()}"
@@ -108,11 +109,7 @@ def _opened(place: LedgerPlace, access: Access) -> Database:
         from consentry.store.postgres import PostgresDatabase  # noqa: PLC0415 - an extra
 
         return PostgresDatabase(place.url)
-    before = os.umask(0o077)
-    try:
-        return SqliteDatabase(place.database, access)
-    finally:
-        os.umask(before)
+    return SqliteDatabase(place.database, access)
 
 
 def _brought_up_to_date(place: LedgerPlace, older: History) -> Database:

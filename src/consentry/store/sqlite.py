@@ -14,6 +14,7 @@ half-written is left behind, because SQLite undoes the transaction.
 
 import os
 import sqlite3
+import stat
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -30,6 +31,7 @@ from consentry.store.writeturn import WriteTurn
 
 BUSY_SECONDS = 10.0
 
+_FILE_MODE = 0o600
 _SYNCS_AT_ONCE = 4
 _PRIMARY = 0xFF  # SQLite puts details in the higher bits of an error code
 _CODES = {
@@ -48,6 +50,17 @@ class Access(Enum):
 
     WRITE = "rwc"
     READ = "ro"
+
+
+def _make_private(path: Path) -> None:
+    """An empty file that only its owner may read; SQLite gives its companions the same mode.
+
+    Made without opening it: closing a descriptor would drop the locks that another thread holds on
+    the file. The umask belongs to the whole process and is not touched.
+    """
+    with suppress(FileExistsError):
+        os.mknod(path, stat.S_IFREG | _FILE_MODE)
+        path.chmod(_FILE_MODE)
 
 
 class SqliteTransaction:
@@ -87,6 +100,8 @@ class SqliteDatabase:
         self._logs: SimpleQueue[int] = SimpleQueue()
         self._is_log_doubtful = False
         with _translated(path), ExitStack() as opened:
+            if access is Access.WRITE:
+                _make_private(path)
             self._connection = connect(path, access, patience)
             opened.callback(self._connection.close)
             if access is Access.WRITE:

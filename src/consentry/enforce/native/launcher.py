@@ -70,6 +70,8 @@ class Launcher:
     """Waits for requests, listeners, reports and deaths, and does what each needs."""
 
     def __init__(self, control: int) -> None:
+        # The caller's may close the folders of the box to the user that the program becomes.
+        os.umask(0o022)
         self._control = _socket.socket(fileno=control)
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
