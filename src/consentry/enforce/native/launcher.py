@@ -72,6 +72,8 @@ class Launcher:
     def __init__(self, control: int) -> None:
         # The caller's may close the folders of the box to the user that the program becomes.
         os.umask(0o022)
+        # Nobody could be waited for where the caller ignores the death of children.
+        reaper.forget_signals(kept=reaper.OF_PYTHON)
         self._control = _socket.socket(fileno=control)
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)

@@ -24,6 +24,8 @@ NOT_FOUND, NOT_EXECUTABLE, NOT_BUILT = 127, 126, 125
 _SIGKILL, _SIGCHLD = 9, 17
 END_NOW = 34  # the first signal that programs do not use
 _PASSED_ON = (1, 2, 3, 15, 10, 12, 28)  # HUP INT QUIT TERM USR1 USR2 WINCH
+OF_PYTHON = (2, 13, 25)  # INT PIPE XFSZ, which every interpreter takes for itself
+_MOST_SIGNALS = 65
 
 
 def live(
@@ -85,8 +87,7 @@ def _become_program(
     plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: int
 ) -> None:
     try:
-        for number in _PASSED_ON:
-            _signal.signal(number, _signal.SIG_DFL)
+        forget_signals()
         os.setsid()
         _take_streams(plan, files)
         for which, soft, hard in plan["rlimits"]:
@@ -109,6 +110,14 @@ def _become_program(
         os._exit(NOT_FOUND if not_found else NOT_EXECUTABLE)
     finally:
         os._exit(NOT_BUILT)
+
+
+def forget_signals(kept: "Sequence[int]" = ()) -> None:
+    """What the caller ignores or blocks is not inherited; nor, for a program, what Python does."""
+    for number in range(1, _MOST_SIGNALS):
+        if number not in kept and _signal.getsignal(number) not in (_signal.SIG_DFL, None):
+            _signal.signal(number, _signal.SIG_DFL)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
 
 
 def _keep_only(descriptors: "Sequence[int]") -> None:
