@@ -27,11 +27,12 @@ class Operation(StrEnum):
     FFI = "ffi"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=True, unsafe_hash=True)
 class PermissionDenied(Exception):
     """One refused operation; `str()` is the line that ESCALATION reads.
 
-    `allow` is the option that would allow it, or None where nothing would.
+    `allow` is the option that would allow it, or None where nothing would. Not frozen, because
+    whoever raises or passes on an exception writes to it.
     """
 
     operation: Operation
