@@ -71,13 +71,27 @@ def test_planted_hook_never_arrives(line: CommandLine) -> None:
     assert ended.status == 0
     assert (line.cwd / "code").read_text() == "fine\n"
     assert not (line.cwd / ".git/hooks").exists()
-    assert "allow it with --write .git/hooks/pre-commit" in ended.err
+    assert f"allow it with --write {line.cwd}/.git/hooks/\n" in ended.err
     (line.cwd / ".git/hooks").mkdir()
     owner = line.cwd.stat()
     os.chown(line.cwd / ".git/hooks", owner.st_uid, owner.st_gid)
     words = ["--write", ".", "--write", ".git/hooks/pre-commit", "--exec", "mkdir"]
     assert line("exec", *words, "--", "sh", "-c", script).status == 0
     assert (line.cwd / ".git/hooks/pre-commit").read_text() == "evil\n"
+
+
+def test_what_the_list_says_holds_in_the_folder_where_it_was_typed(line: CommandLine) -> None:
+    """In a folder below the top of the workspace, too."""
+    put(line, "sub/.vscode/tasks.json", "old")
+    put(line, "sub/job.sh", "echo new > .vscode/tasks.json")
+    owner = line.cwd.stat()
+    os.chown(line.cwd / "sub", owner.st_uid, owner.st_gid)
+    line.cwd /= "sub"
+    words = ["exec", "--write", "."]
+    ended = line(*words, "--", "sh", "job.sh")
+    advice = ended.err.partition("allow it with ")[2].split()
+    assert line(*words, *advice, "--", "sh", "job.sh").err == ""
+    assert (line.cwd / ".vscode/tasks.json").read_text() == "new\n"
 
 
 def test_conflict_is_a_refusal(line: CommandLine) -> None:

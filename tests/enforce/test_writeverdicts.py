@@ -90,7 +90,16 @@ def test_a_dropped_write_is_a_violation_with_what_would_allow_it(workspace: Path
     assert violation.truth is Truth.KERNEL
     assert violation.resource == f"{workspace}/a b*"
     assert violation.rule == "outside the paths that may be written"
-    assert violation.allow == r"--write 'a b\*'"
+    assert violation.allow == f"--write {workspace}/"
+
+
+def test_what_was_there_already_is_named_itself(workspace: Path) -> None:
+    """As a path and not as a pattern, from the top, so that it can be typed anywhere."""
+    (workspace / "a b*").touch()
+    root = LayerRoot.over(0, workspace)
+    change = _change(root, "a b*", "modified")
+    (violation,) = _judged([change], workspace, ["out/"]).violations
+    assert violation.allow == f"--write '{workspace}/a b*'"
 
 
 def test_what_the_option_names_is_then_accepted(workspace: Path) -> None:
@@ -107,7 +116,7 @@ def test_outside_the_workspace_the_option_is_an_absolute_path(tmp_path: Path) ->
         (tmp_path / name).mkdir()
     root = LayerRoot.over(0, tmp_path / "data")
     (violation,) = _judged([_change(root, "f")], tmp_path / "ws", ["./"]).violations
-    assert violation.allow == f"--write {tmp_path}/data/f"
+    assert violation.allow == f"--write {tmp_path}/data/"
 
 
 def test_a_denied_name_wins_over_every_grant(workspace: Path) -> None:
@@ -130,7 +139,18 @@ def test_obeyed_names_are_dropped_inside_a_writable_folder(
     root = LayerRoot.over(0, workspace)
     verdicts = _judged([_change(root, path, kind)], workspace)
     assert _paths(verdicts) == []
-    assert verdicts.violations[0].allow == f"--write {path}"
+    (workspace / path).parent.mkdir(parents=True)
+    verdicts = _judged([_change(root, path, kind)], workspace)
+    assert verdicts.violations[0].allow == f"--write {workspace}/{path}"
+
+
+def test_where_there_is_no_folder_yet_the_one_to_be_made_is_named(workspace: Path) -> None:
+    """Unless that says too little: a name that others obey must be spelled out."""
+    root = LayerRoot.over(0, workspace)
+    changes = [_change(root, ".git/hooks/pre-commit"), _change(root, "sub/.git/config")]
+    hook, config = _judged(changes, workspace).violations
+    assert hook.allow == f"--write {workspace}/.git/hooks/"
+    assert config.allow == f"--write {workspace}/sub/.git/config"
 
 
 @pytest.mark.parametrize(
@@ -335,12 +355,12 @@ def test_a_grant_through_a_link_reaches_what_it_led_to(tmp_path: Path) -> None:
 
 
 def test_names_that_are_not_unicode_are_judged_like_others(workspace: Path) -> None:
-    """A wildcard matches an odd byte, and the option spells it."""
+    """A wildcard matches an odd byte; the option cannot spell it, and names the folder."""
     root = LayerRoot.over(0, workspace)
     change = _change(root, b"out/\xff.txt")
     assert len(_judged([change], workspace, ["out/*.txt"]).accepted) == 1
     (violation,) = _judged([change], workspace, ["in/"]).violations
-    assert violation.allow == r"--write 'out/\xff.txt'"
+    assert violation.allow == f"--write {workspace}/out/"
     assert violation.resource == f"{workspace}/out/\\xff.txt"
 
 

@@ -8,18 +8,18 @@ there, a deleted one goes only if everything in it may, and one that took the pl
 is all or nothing.
 """
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Final, TypeAlias
 
-from consentry.base.errors import BadInput
 from consentry.enforce.configescapes import ConfigEscapes, config_escapes, is_repository_mark
 from consentry.enforce.foldertree import by_place
 from consentry.enforce.layer import Change, ChangeKind, Changes, FileType, LayerRoot, Odd, path_text
 from consentry.enforce.violations import Operation, PermissionDenied, Truth
 from consentry.enforce.writerules import WriteRules
-from consentry.surface.pattern import Anchor, Pattern
 
 MOST_VIOLATIONS: Final = 10_000
 
@@ -64,6 +64,8 @@ class _Reason:
 
     rule: str
     is_grantable: bool = False
+    least: int = 0
+    """How many names of the path a grant must spell out."""
 
 
 def judge(changes: Changes, rules: WriteRules, escapes: ConfigEscapes | None = None) -> Verdicts:
@@ -134,6 +136,7 @@ class _Judge:
                 return _Reason(
                     f"`{hit.escape.text}` is written only where it is named: {hit.escape.why}",
                     is_grantable=True,
+                    least=skipped + hit.end,
                 )
         return None
 
@@ -148,22 +151,36 @@ class _Judge:
                 engine=self._rules.engine,
                 truth=Truth.KERNEL,
                 rule=reason.rule,
-                allow=self._option(item) if reason.is_grantable else None,
+                allow=_option(item, reason) if reason.is_grantable else None,
             )
         )
 
-    def _option(self, item: _Item) -> str | None:
-        """What to type to allow exactly this path."""
-        names = _host_names(item)
-        depth = len(self._rules.workspace)
-        try:
-            if names[:depth] == self._rules.workspace and len(names) > depth:
-                pattern = Pattern.literal(Anchor.WORKSPACE, names[depth:])
-            else:
-                pattern = Pattern.literal(Anchor.ABSOLUTE, names)
-        except BadInput:
-            return None
-        return f"--write {shlex.quote(pattern.text)}"
+
+def _option(item: _Item, reason: _Reason) -> str | None:
+    """What to type, in whatever folder, to allow this path.
+
+    The path itself, or a folder around it where the path cannot be named: a new file without an
+    ending, which would be taken for a folder, one in a folder that is not there yet, one whose name
+    is not text.
+    """
+    exact = place = PurePosixPath("/", *_host_names(item))
+    is_new_file = (
+        isinstance(item, Change)
+        and item.kind is ChangeKind.CREATED
+        and item.type is not FileType.FOLDER
+    )
+    if (reason.rule == _OUTSIDE and is_new_file and not place.suffix) or not _is_text(place.name):
+        place = place.parent
+    while not os.path.isdir(place.parent) and len(place.parent.parts) > max(1, reason.least):  # noqa: PTH112
+        place = place.parent
+    if not _is_text(str(place)):
+        return None
+    return f"--write {shlex.quote(str(place) if place == exact else f'{place}/')}"
+
+
+def _is_text(name: str) -> bool:
+    """Whether it can be typed, and recorded."""
+    return not any("\udc80" <= character <= "\udcff" for character in name)
 
 
 @dataclass(slots=True)
