@@ -1,12 +1,13 @@
 """Signals, terminals and sudden ends of `consentry exec`."""
 
 import os
-import pty
 import select
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,22 +62,35 @@ def _processes_with(mark: str) -> list[int]:
 
 def test_shell_on_a_terminal(consentry: CommandLine) -> None:
     """An interactive shell: it has a terminal, keys reach it, and the size is the window's."""
-    pid, ours = pty.fork()
-    if pid == 0:
-        os.chdir(consentry.cwd)
-        environ = {**consentry.environ, "TERM": "xterm", "PS1": "$ "}
-        words = [*consentry.program, "exec", "--exec", "any", "--", "bash", "--norc"]
-        os.execve(sys.executable, words, environ)  # noqa: S606 - no shell is wanted
-    try:
-        _type_and_see(ours, b"", b"$ ")
-        _type_and_see(ours, b"test -t 0 && echo ter''minal\n", b"terminal")
-        _type_and_see(ours, b"echo $((40 + 2))\n", b"42")
-        os.write(ours, b"exit 6\n")
-        _drain(ours)
-    finally:
-        _, status = os.waitpid(pid, 0)
-        os.close(ours)
-    assert os.waitstatus_to_exitcode(status) == 6
+    ours, its = os.openpty()
+    environ = {**consentry.environ, "TERM": "xterm", "PS1": "$ "}
+    words = [*consentry.program, "exec", "--exec", "any", "--", "bash", "--norc"]
+    streams: dict[str, Any] = {"stdin": its, "stdout": its, "stderr": its}
+    with subprocess.Popen(
+        # The first terminal that the leader of a session opens becomes its own.
+        [sys.executable, "-c", _ON_ITS_OWN_TERMINAL, os.ttyname(its), *words],
+        cwd=consentry.cwd,
+        env=environ,
+        start_new_session=True,
+        **streams,
+    ) as process:
+        os.close(its)
+        try:
+            _type_and_see(ours, b"", b"$ ")
+            _type_and_see(ours, b"test -t 0 && echo ter''minal\n", b"terminal")
+            _type_and_see(ours, b"echo $((40 + 2))\n", b"42")
+            os.write(ours, b"exit 6\n")
+            _drain(ours)
+        finally:
+            os.close(ours)
+        assert process.wait(60) == 6
+
+
+_ON_ITS_OWN_TERMINAL = """
+import os, sys
+os.close(os.open(sys.argv[1], os.O_RDWR))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
 
 
 def _type_and_see(terminal: int, keys: bytes, wanted: bytes) -> None:
