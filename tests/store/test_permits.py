@@ -57,6 +57,30 @@ def test_a_permit_is_recorded_whole_and_spent_once(keepers: Keepers, store: Stor
     assert (second["type"], second["payload"]["spentBy"]) == ("permit.spent", "run-1")
 
 
+def test_a_permit_may_be_made_and_spent_at_once(keepers: Keepers) -> None:
+    """Decision, permit and spending in one go, each its own event; nobody spends it again."""
+    decision = Drafts().make()
+    spent = keepers.permits.make_and_spend(
+        order(decision_event_id=decision.event_id), "run-1", decision
+    )
+    assert keepers.permits.find(spent.permit_id) == spent
+    assert spent.spent_at == spent.made_at
+    assert "run-1" in refusal(keepers, spent.permit_id)
+    first, second, third = events(keepers.ledger)
+    assert first["eventId"] == decision.event_id
+    assert (second["type"], second["payload"]["spentAt"]) == ("permit.made", None)
+    assert (third["type"], third["payload"]["permitId"]) == ("permit.spent", spent.permit_id)
+
+
+def test_a_permit_that_nothing_decided_is_not_spent_either(keepers: Keepers) -> None:
+    """Made and spent in one go needs its decision just the same, and nothing is recorded."""
+    before = types(keepers.ledger)
+    with pytest.raises(ConsentryError) as caught:
+        keepers.permits.make_and_spend(order(), "run-1")
+    assert caught.value.code == "permit-refused"
+    assert types(keepers.ledger) == before
+
+
 def test_a_permit_names_a_decision_that_is_recorded(keepers: Keepers) -> None:
     """Without it nothing is made; together with it both are."""
     with pytest.raises(ConsentryError) as caught:

@@ -190,6 +190,10 @@ class Permits(Protocol):
         """
         ...
 
+    def make_and_spend(self, order: PermitOrder, by: str, *decisions: Draft) -> Permit:
+        """A permit that is spent as soon as it is made, recorded as both, all in one go."""
+        ...
+
     def spend(self, permit_id: str, by: str) -> Permit:
         """Spends it on this machine; refused to all but the first."""
         ...

@@ -22,17 +22,19 @@ from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
 from consentry.enforce.commitrecover import recover
 from consentry.enforce.confinement import Limits
-from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
 from consentry.enforce.engines.nativecode import NativeCode
 from consentry.enforce.streams import write_all
 from consentry.enforce.violations import PermissionDenied
 from consentry.record.auditfields import Trigger
 from consentry.service.codelibrary import CodeResult, CodeWanted, code_wish
-from consentry.service.commandline import RunWish
+from consentry.service.commandline import BoundWish, RunWish
 from consentry.service.execution import bound_here
 from consentry.service.givenvalues import Word, positive, words_of, wrong
 from consentry.service.ledgers import LedgerPlace, ledger_place
 from consentry.service.profiles import find_profile
+from consentry.service.remembering import Remembered
+from consentry.service.runground import Call, ground_of, is_lasting
 from consentry.service.runs import Run, Runner
 from consentry.service.sessions import end_session_of, journal_of_library
 from consentry.service.snippetruns import CodeRunner, bound_code_here
@@ -88,6 +90,30 @@ class RunResult:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A call, bound and compiled; `is_lasting` says that paths alone decided how."""
+
+    bound: BoundWish
+    home: Path | None
+    place: LedgerPlace
+    plan: NativePlan
+    engine: NativeEngine | None
+    is_lasting: bool
+
+
+def _ground_of(call: Call, prepared: _Prepared) -> Iterator[str]:
+    return ground_of(call, prepared.bound, prepared.plan)
+
+
+def _is_current(prepared: _Prepared) -> bool:
+    return (
+        prepared.is_lasting
+        and prepared.engine is not None
+        and prepared.engine.hides_the_same(prepared.plan)
+    )
+
+
 class Library:
     """One session of a program that runs others; threads may share it, forked children may not."""
 
@@ -97,6 +123,7 @@ class Library:
         self._engines: dict[_Bounds, NativeEngine] = {}
         self._code: dict[Path | None, NativeCode] = {}
         self._journals: dict[LedgerPlace, Journal] = {}
+        self._calls: Remembered[Call, _Prepared] = Remembered(_ground_of)
 
     def exec(
         self,
@@ -153,15 +180,35 @@ class Library:
         *,
         keep_partial: bool,
     ) -> Run:
-        bound = bound_here(wish, around, workspace)
-        home = own_home(around).path
-        with self._engine(home, bound.protected) as engine:
-            plan = engine.compile(bound.confinement)
-            place = ledger_place(around)
+        prepared = self._prepared(wish, around, workspace)
+        with self._engine(prepared) as engine:
+            place = prepared.place
             journal = self._journal(place, around)
             recover(place.folder)
-            runner = Runner(engine, journal, place.folder, home)
-            return runner.run(bound, plan, io, keep_partial=keep_partial, trigger=Trigger.API)
+            runner = Runner(engine, journal, place.folder, prepared.home)
+            return runner.run(
+                prepared.bound,
+                prepared.plan,
+                io,
+                keep_partial=keep_partial,
+                trigger=Trigger.API,
+            )
+
+    def _prepared(self, wish: RunWish, around: Surroundings, workspace: str | None) -> "_Prepared":
+        call = Call.of(wish, around, workspace)
+        try:
+            hash(call)
+        except TypeError:
+            return self._prepare(call)  # a profile, which is read anew each time
+        return self._calls.answer(call, lambda: self._prepare(call), _is_current)
+
+    def _prepare(self, call: Call) -> "_Prepared":
+        around = call.around
+        bound = bound_here(call.wish, around, call.workspace)
+        home = own_home(around).path
+        engine = self._kept_engine(home, bound.protected)
+        plan = (engine or NativeEngine(home, bound.protected)).compile(bound.confinement)
+        return _Prepared(bound, home, ledger_place(around), plan, engine, is_lasting(call))
 
     def run_code(
         self,
@@ -185,17 +232,21 @@ class Library:
         runner = CodeRunner(engine, self._journal(place, around), place.folder)
         return CodeResult.of(runner.run(wish, bound, plan, Io(keeps=True), Trigger.API))
 
-    @contextmanager
-    def _engine(self, home: Path | None, protected: ProtectedRoots) -> Iterator[NativeEngine]:
-        """The one that is kept for these; beyond a few, one for this run alone."""
+    def _kept_engine(self, home: Path | None, protected: ProtectedRoots) -> NativeEngine | None:
+        """The one that is kept for these; None beyond a few."""
         with self._one_at_a_time:
             engine = self._engines.get((home, protected))
             if engine is None and len(self._engines) < _MOST_ENGINES:
                 engine = self._engines[home, protected] = NativeEngine(home, protected)
-        if engine is not None:
-            yield engine
+            return engine
+
+    @contextmanager
+    def _engine(self, prepared: "_Prepared") -> Iterator[NativeEngine]:
+        """The one that is kept, or one for this run alone."""
+        if prepared.engine is not None:
+            yield prepared.engine
             return
-        engine = NativeEngine(home, protected)
+        engine = NativeEngine(prepared.home, prepared.bound.protected)
         try:
             yield engine
         finally:
@@ -223,6 +274,7 @@ class Library:
             for code in self._code.values():
                 closing.callback(code.close)
             self._journals, self._engines, self._code = {}, {}, {}
+            self._calls = Remembered(_ground_of)
             atexit.unregister(self._close_at_exit)
 
     def _close_at_exit(self) -> None:

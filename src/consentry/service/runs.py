@@ -112,7 +112,7 @@ class Runner:
         )
         order = PermitOrder(subject, digests, words, confinement.surface, decided.event_id)
         permits = StoredPermits(journal.ledger, journal.ids, journal.clock, journal.context)
-        return permits.spend(permits.make(order, decided).permit_id, journal.context.actor)
+        return permits.make_and_spend(order, journal.context.actor, decided)
 
     def _launched(
         self, facts: RunFacts, plan: NativePlan, sealed: Sequence[SealedFile], io: Io

@@ -227,7 +227,7 @@ class CodeRunner:
         digests = {SNIPPET: digest, str(interpreter): self._hashes.digest_of(interpreter)}
         order = PermitOrder(subject, digests, words, confinement.surface, decided.event_id)
         permits = StoredPermits(journal.ledger, journal.ids, journal.clock, journal.context)
-        return permits.spend(permits.make(order, decided).permit_id, journal.context.actor)
+        return permits.make_and_spend(order, journal.context.actor, decided)
 
     def _record(self, facts: RunFacts) -> tuple[str, dict[str, Json]]:
         journal = self._journal

@@ -21,10 +21,11 @@ from consentry.record.envelope import Context, Draft
 from consentry.record.events import EventType
 from consentry.store.database import Transaction
 from consentry.store.journal import About, Journal, picked
-from consentry.store.ledger import Ledger
+from consentry.store.ledger import Change, Ledger
 from consentry.store.rows import Overtaken, Table, exists
 
 _TABLE = Table("permit", FIELDS, frozenset({"digests", "arguments", "surface"}), Permit.from_json)
+_SPENDING = ("spentAt", "spentBy")
 # The decision behind a consent for good may be old enough to have been archived.
 _IS_RECORDED = (
     "SELECT 1 FROM ledger_event WHERE event_id = ? "
@@ -43,35 +44,52 @@ class StoredPermits:
 
         The event that the order names as its decision is one of those, or is in the ledger already.
         """
+        permit, made = self._made(order, life)
+        self._journal.record(*decisions, made, change=self._insertion(permit, decisions))
+        return permit
+
+    def make_and_spend(self, order: PermitOrder, by: str, *decisions: Draft) -> Permit:
+        """A permit that is spent as soon as it is made, recorded as both, all in one go."""
+        permit, made = self._made(order, LONGEST_LIFE)
+        spent = permit.spent(by, self._journal.machine_id, permit.made_at)
+        drafts = (*decisions, made, self._spending(spent))
+        self._journal.record(*drafts, change=self._insertion(spent, decisions))
+        return spent
+
+    def _made(self, order: PermitOrder, life: Duration) -> tuple[Permit, Draft]:
         journal, now = self._journal, self._journal.clock.now()
         permit = make_permit(order, journal.ids.new(PREFIX), journal.machine_id, now, life)
-        decision = order.decision_event_id
+        about = About(order.subject)
+        return permit, journal.draft(EventType.PERMIT_MADE, about, permit.to_json(), now)
+
+    def _spending(self, spent: Permit) -> Draft:
+        if spent.spent_at is None:
+            raise ValueError("a permit that is not spent was recorded as such")
+        payload = picked(spent.to_json(), "permitId", *_SPENDING)
+        about = About(spent.order.subject)
+        return self._journal.draft(EventType.PERMIT_SPENT, about, payload, spent.spent_at)
+
+    def _insertion(self, permit: Permit, decisions: tuple[Draft, ...]) -> Change:
+        decision = permit.order.decision_event_id
         comes_along = any(draft.event_id == decision for draft in decisions)
 
         def change(transaction: Transaction) -> None:
             if not comes_along and not exists(transaction, _IS_RECORDED, (decision, decision)):
-                raise undecided(order)
+                raise undecided(permit.order)
             _TABLE.insert(transaction, permit)
 
-        about = About(order.subject)
-        draft = journal.draft(EventType.PERMIT_MADE, about, permit.to_json(), now)
-        journal.record(*decisions, draft, change=change)
-        return permit
+        return change
 
     def spend(self, permit_id: str, by: str) -> Permit:
         """Spends it on this machine; refused to all but the first."""
         permit = self._required(permit_id)
         journal, now = self._journal, self._journal.clock.now()
         spent = permit.spent(by, journal.machine_id, now)
-        names = ("spentAt", "spentBy")
-        payload = picked(spent.to_json(), "permitId", *names)
-        about = About(spent.order.subject)
-        draft = journal.draft(EventType.PERMIT_SPENT, about, payload, now)
         try:
             journal.record(
-                draft,
+                self._spending(spent),
                 change=lambda transaction: _TABLE.update(
-                    transaction, spent, names, "spent_at IS NULL"
+                    transaction, spent, _SPENDING, "spent_at IS NULL"
                 ),
             )
         except Overtaken:

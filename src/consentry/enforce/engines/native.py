@@ -40,6 +40,7 @@ from consentry.enforce.native.findings import ENGINE, findings_of, merged
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import Host, Plan, compile_plan
+from consentry.enforce.native.planparts import hidden_places
 from consentry.enforce.native.probe import Trial, try_out
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.sealing import SealedFile, require_permitted
@@ -110,6 +111,7 @@ class NativeEngine:
         self._parent: NativeParent | None = None
         self._one_start = Lock()
         self._trial: Trial | None = None
+        self._means: LimitMeans | None = None
 
     def probe(self) -> Probe:
         """What it enforces on this host, shown by doing it."""
@@ -129,12 +131,23 @@ class NativeEngine:
     def compile(self, wanted: Confinement) -> NativePlan:
         """Binds it to this host; raises `NotEnforceable` with what is not built or not there."""
         lacking = list(self._lacking(wanted))
-        means = LimitMeans.of(HostView(uid=self._host.uid))
-        limits = LimitPlan.of(wanted.limits, means, writes=wanted.writes)
+        limits = LimitPlan.of(wanted.limits, self._limit_means(), writes=wanted.writes)
         lacking += [Lacking(LIMITED[each.control], each.why) for each in limits.unheld]
         if lacking:
             raise NotEnforceable(self.name, lacking)
         return NativePlan(wanted, compile_plan(wanted, self._host), limits)
+
+    def hides_the_same(self, plan: NativePlan) -> bool:
+        """Whether what lies in the granted roots and is denied is still what the plan hides."""
+        compiled, wanted = plan.plan, plan.wanted
+        shown = [*(layer.root for layer in compiled.layered), *compiled.readable]
+        found = hidden_places(compiled.denied, shown, wanted.workspace, self._host.home)
+        return compiled.hidden == tuple(found)
+
+    def _limit_means(self) -> LimitMeans:
+        if self._means is None:
+            self._means = LimitMeans.of(HostView(uid=self._host.uid))
+        return self._means
 
     def _lacking(self, wanted: Confinement) -> Sequence[Lacking]:
         found = []

@@ -1,0 +1,154 @@
+"""Remembers what was found and compiled for a call, while nothing that it rests on has changed.
+
+Finding a workspace, binding a call to it and compiling a plan asks the file system hundreds of
+questions, and a program that runs a tool a thousand times gets the same answers each time. What is
+remembered is used again only while every place on the way to every path that mattered is what it
+was, and nothing was mounted or unmounted. It is kept from the second time on: the places are looked
+at before the answer is worked out anew, so a change in between is never taken for what was there.
+"""
+
+import os
+import stat
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final, Generic, TypeAlias, TypeVar
+
+from consentry.enforce.mounts import SOURCE as MOUNT_TABLE
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+_Fact: TypeAlias = tuple[int, ...]
+
+_MOST: Final = 64
+_MOST_LINKS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What some paths were, and every folder and link on the way to them."""
+
+    facts: tuple[tuple[str, _Fact], ...]
+    mounts: bytes
+
+    @classmethod
+    def below(cls, paths: Iterable[str]) -> "Ground":
+        """As it is now; what does not exist is a fact as well."""
+        facts: dict[str, _Fact] = {}
+        for path in paths:
+            _walk(path, facts)
+        return cls(tuple(facts.items()), _mount_table())
+
+    def still_holds(self) -> bool:
+        """Whether all of it is as it was."""
+        lstat, fact_of = os.lstat, _fact_of
+        try:
+            for path, fact in self.facts:
+                try:
+                    if fact_of(lstat(path)) != fact:
+                        return False
+                except FileNotFoundError:
+                    if fact:
+                        return False
+            return _mount_table() == self.mounts
+        except OSError:
+            return False
+
+
+class Remembered(Generic[Key, Value]):
+    """The answers to the latest calls; threads may share it."""
+
+    def __init__(self, rests_on: Callable[[Key, Value], Iterable[str]]) -> None:
+        self._rests_on = rests_on
+        self._one_at_a_time = Lock()
+        self._entries: OrderedDict[Key, _Entry[Value]] = OrderedDict()
+
+    def answer(
+        self, key: Key, fresh: Callable[[], Value], is_current: Callable[[Value], bool]
+    ) -> Value:
+        """The remembered value, or a fresh one.
+
+        Args:
+            key: what was asked.
+            fresh: works it out.
+            is_current: whether a remembered value fits what paths alone do not tell.
+        """
+        entry = self._entries.get(key)
+        if entry is not None and entry.ground is not None:
+            if entry.ground.still_holds() and is_current(entry.value):
+                return entry.value
+        ground = None if entry is None else Ground.below(entry.paths)
+        value = fresh()
+        if entry is None or value != entry.value:
+            entry = _Entry(value, tuple(self._rests_on(key, value)), None)
+        else:
+            entry = _Entry(entry.value, entry.paths, ground)
+        with self._one_at_a_time:
+            self._entries[key] = entry
+            while len(self._entries) > _MOST:
+                self._entries.popitem(last=False)
+        return entry.value
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[Value]):
+    value: Value
+    paths: tuple[str, ...]
+    ground: Ground | None
+
+
+def _walk(path: str, facts: dict[str, _Fact]) -> None:
+    """Every place on the way, links followed as the kernel does."""
+    rest, here, links = path.split("/")[::-1], "", 0
+    while rest:
+        name = rest.pop()
+        if name in ("", "."):
+            continue
+        if name == "..":
+            here = here.rpartition("/")[0]
+            continue
+        here = f"{here}/{name}"
+        fact = facts.get(here)
+        if fact is None:
+            try:
+                fact = _fact_of(os.lstat(here))
+            except OSError:
+                fact = ()
+            facts[here] = fact
+        if not fact:
+            return
+        if stat.S_ISLNK(fact[0]):
+            links += 1
+            if links > _MOST_LINKS:
+                return
+            target = os.readlink(here)
+            here = "" if target.startswith("/") else here.rpartition("/")[0]
+            rest += target.split("/")[::-1]
+
+
+def _fact_of(found: os.stat_result) -> _Fact:
+    """Of folders what and whose they are; what is in a folder changes all the time."""
+    if stat.S_ISDIR(found.st_mode):
+        return (found.st_mode, found.st_ino, found.st_dev, found.st_uid, found.st_gid)
+    return (
+        found.st_mode,
+        found.st_ino,
+        found.st_dev,
+        found.st_uid,
+        found.st_gid,
+        found.st_size,
+        found.st_mtime_ns,
+        found.st_ctime_ns,
+    )
+
+
+def _mount_table() -> bytes:
+    descriptor = os.open(MOUNT_TABLE, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = []
+        while part := os.read(descriptor, 1 << 16):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
