@@ -8,7 +8,7 @@ import pytest
 
 from consentry.enforce.facts import Fact, Found, HostView
 from consentry.enforce.host import look_at_host
-from consentry.enforce.mounts import read_mounts, share_files
+from consentry.enforce.mounts import is_socketless, read_mounts, share_files
 
 MakeHost = Callable[..., HostView]
 
@@ -141,3 +141,29 @@ def test_same_files_under_another_name(make_host: MakeHost, path: str, *, expect
     mounts = read_mounts(make_host({MOUNTINFO: BOUND}))
     assert mounts is not None
     assert share_files(Path(path), Path("/home/me/app"), mounts) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/media/stick/folder", True),
+        ("/media/stick", True),
+        ("/media/stick/inner", False),
+        ("/media/other", False),
+        ("/media/covered", False),
+    ],
+)
+def test_nobody_listens_on_a_memory_stick(
+    make_host: MakeHost, path: str, *, expected: bool
+) -> None:
+    """The innermost mount decides, and of two at one place the later one."""
+    table = (
+        "20 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
+        "21 20 8:2 / /media/stick rw - vfat /dev/sdb1 rw\n"
+        "22 21 8:3 / /media/stick/inner rw - ext4 /dev/sdc1 rw\n"
+        "23 20 8:2 / /media/covered rw - exfat /dev/sdb2 rw\n"
+        "24 20 8:3 / /media/covered rw - ext4 /dev/sdc1 rw\n"
+    )
+    mounts = read_mounts(make_host({MOUNTINFO: table}))
+    assert mounts is not None
+    assert is_socketless(Path(path), mounts) is expected

@@ -208,6 +208,8 @@ OLD_PROC = {"proc/self/mountinfo": "22 27 0:21 / /proc/kcore rw - tmpfs tmpfs rw
         ("mount overlay at /x", "EPERM", {}, 1000, "5.11"),
         ("mount overlay at /x", "EINVAL", {}, 1000, "ext4"),
         ("mount overlay at /x", "EINVAL", {}, 0, "ordinary user"),
+        ("showing /x without its sockets", "EINVAL", {}, 0, "could be reached"),
+        ("showing /x without its sockets", "ENODEV", {}, 1000, "modprobe overlay"),
         ("mount_setattr x", "ENOSYS", {}, 1000, "5.12"),
         ("mount_setattr x", "EINVAL", {}, 0, "another user's"),
         ("seccomp", "EINVAL", {}, 1000, "5.19"),

@@ -19,6 +19,9 @@ _PROC_MOUNT_POINTS = ("/proc/sys/fs/binfmt_misc", "/proc/fs/nfsd", "/proc/openpr
 _OWN_GROUPS = "/proc/self/cgroup"
 _WANTED_LIMITS = ("memory", "pids")
 
+# File systems on which there is no way to make a socket or a pipe with a name.
+_SOCKETLESS = ("vfat", "msdos", "exfat")
+
 _FIELDS_BEFORE_DASH = 6
 _FIELDS_AFTER_DASH = 3
 
@@ -75,12 +78,22 @@ def share_files(path: Path, folder: Path, mounts: tuple[Mount, ...]) -> bool:
     )
 
 
-def _place_on_device(path: Path, mounts: tuple[Mount, ...]) -> tuple[str, PurePosixPath] | None:
+def is_socketless(path: Path, mounts: tuple[Mount, ...]) -> bool:
+    """Whether nobody can listen in that folder, because of what it is mounted from."""
+    mount = _mount_over(path, mounts)
+    return mount is not None and mount.kind in _SOCKETLESS
+
+
+def _mount_over(path: Path, mounts: tuple[Mount, ...]) -> Mount | None:
     # Of two mounts on one point the later one covers the earlier.
-    over = [mount for mount in mounts if path.is_relative_to(mount.point)]
-    if not over:
+    over = [mount for mount in reversed(mounts) if path.is_relative_to(mount.point)]
+    return max(over, key=lambda mount: len(PurePosixPath(mount.point).parts), default=None)
+
+
+def _place_on_device(path: Path, mounts: tuple[Mount, ...]) -> tuple[str, PurePosixPath] | None:
+    mount = _mount_over(path, mounts)
+    if mount is None:
         return None
-    mount = max(reversed(over), key=lambda mount: len(PurePosixPath(mount.point).parts))
     return mount.device, PurePosixPath(mount.root) / path.relative_to(mount.point)
 
 

@@ -1,5 +1,6 @@
 """Channels to the host: its sockets, its network, and descriptors that were left open."""
 
+import errno
 import os
 import socket
 import subprocess
@@ -108,6 +109,19 @@ def test_a_view_alone_is_what_keeps_a_granted_folders_sockets(
     found = attacker.tries(listeners, setup=CONNECT, write=["/tmp/"], without=["views"])
     assert found["in a granted folder"] == "connected"
     assert found["elsewhere"] == "ENOENT"
+
+
+def test_where_there_can_be_no_view_nothing_is_started(
+    attacker: Attacker, listeners: dict[str, str]
+) -> None:
+    """A file system that cannot lie below a layer is not shown as it is instead."""
+    told = attacker.runs(
+        CONNECT + f"print({listeners['in a granted folder']})",
+        write=["/tmp/"],
+        without=["layers in layers"],
+    )
+    assert told.out == ""
+    assert told.problem == ["failed", errno.EINVAL, f"showing {attacker.ws} without its sockets"]
 
 
 LOOK = "sorted(int(n) for n in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + n))"

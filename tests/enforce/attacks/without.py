@@ -70,6 +70,15 @@ CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
 IN_LAUNCHER: Final[Mapping[str, str]] = {
     "network": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWNET",
     "ipc": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWIPC",
+    "layers in layers": (
+        "import errno\n"
+        "mounted = calls.mount\n"
+        "def mount(source, target, kind, flags, data=''):\n"
+        "    if '/.consentry-lower:' in data:\n"
+        "        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), 'mount overlay')\n"
+        "    mounted(source, target, kind, flags, data)\n"
+        "calls.mount = mount"
+    ),
     "closing": "reaper._keep_only = calls.close_from = lambda *_: None",
     "room for notes": ("from consentry.enforce.native import observer\nobserver._MOST_NOTES = 100"),
     "undumpable": (
@@ -110,5 +119,5 @@ def weakened_launcher(program: str, controls: list[str]) -> str:
         return program
     first, rest = program.split("\n", 1)
     return "\n".join(
-        [first, "from consentry.enforce.native import box, calls, reaper", *lines, rest]
+        [first, "import os\nfrom consentry.enforce.native import box, calls, reaper", *lines, rest]
     )

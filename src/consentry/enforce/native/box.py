@@ -10,7 +10,6 @@ as those of another user, and becomes that user before anything of the program r
 never mapped.
 """
 
-import errno
 import os
 
 from consentry.enforce.native import calls
@@ -34,6 +33,7 @@ _ATTRIBUTES = {
     "nodev": calls.MOUNT_ATTR_NODEV,
     "noexec": calls.MOUNT_ATTR_NOEXEC,
     "idmap": 0,
+    "socketless": 0,
 }
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _DEVICE_LINKS = (
@@ -155,8 +155,11 @@ class Box:
         """A folder to be read: files are what they are, sockets and pipes lead to nobody outside.
 
         No right to read covers talking to whoever listens there, and nothing but a file system in
-        between keeps a bound socket from being reached.
+        between keeps a bound socket from being reached. Where there can be none, none is needed.
         """
+        if "socketless" in attributes:
+            self._bind(source, path, attributes, identity)
+            return
         lower = "/.consentry-lower"
         self._dir(lower)
         self._bind(source, lower, attributes, identity)
@@ -168,10 +171,8 @@ class Box:
         try:
             calls.mount("overlay", self._at(path), "overlay", flags, layers)
         except OSError as problem:
-            if problem.errno != errno.EINVAL:
-                raise
-            # Names without regard to case, as on memory sticks, cannot be layered.
-            calls.mount(self._at(lower), self._at(path), "", calls.MS_BIND | calls.MS_REC)
+            said = problem.strerror
+            raise OSError(problem.errno, said, f"showing {path} without its sockets") from problem
         calls.umount(self._at(lower), calls.MNT_DETACH)
         os.rmdir(self._at(lower))  # noqa: PTH106 - as above
 

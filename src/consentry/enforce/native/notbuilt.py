@@ -83,6 +83,15 @@ def _on_overlay(number: int, view: HostView) -> str:
     return "the workspace's file system cannot lie below a layer; move it to ext4, xfs or btrfs"
 
 
+def _on_view(number: int, view: HostView) -> str:
+    if number != errno.EINVAL:
+        return _on_overlay(number, view)
+    return (
+        "its file system cannot lie below a layer, or is in too many already, so whoever listens "
+        "there could be reached; copy the folder to ext4, xfs or btrfs"
+    )
+
+
 def _on_mount(number: int, view: HostView) -> str:
     if number == errno.ENOSYS:
         return "this needs Linux 5.12 or newer"
@@ -109,6 +118,7 @@ _ADVICE: Final[tuple[tuple[str, Callable[[int, HostView], str]], ...]] = (
     ("/proc/self/setgroups", _on_namespaces),
     ("mount proc", _on_proc),
     ("mount overlay", _on_overlay),
+    ("showing", _on_view),
     ("mount", _on_mount),
     ("open_tree", _on_mount),
     ("seccomp", _on_filter),

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.facts import HostView
-from consentry.enforce.mounts import read_mounts
+from consentry.enforce.mounts import Mount, is_socketless, read_mounts
 from consentry.enforce.native.rights import EXECUTE, READ, WRITE, Handled
 from consentry.enforce.native.runtime import HOME, Runtime, Step
 from consentry.enforce.roots import Root, outermost
@@ -100,25 +100,33 @@ def _is_file(root: Root) -> bool:
 
 def bind_steps(readable: Iterable[Root]) -> Iterator[Step]:
     """Each root where it is outside."""
+    mounts = read_mounts(HostView()) or ()
     for root in readable:
         path = str(root.path)
         if root.is_folder:
             yield ("dir", path)
-            yield ("view", path, path, READ_ONLY, root.identity)
-            yield from _mounted_steps(root.path)
+            how = (*READ_ONLY, "socketless") if is_socketless(root.path, mounts) else READ_ONLY
+            yield ("view", path, path, how, root.identity)
+            yield from _mounted_steps(root.path, mounts)
         else:
             yield ("dir", str(root.path.parent))
             yield ("empty", path)
             yield ("bind", path, path, READ_ONLY, root.identity)
 
 
-def _mounted_steps(folder: Path) -> Iterator[Step]:
+def _mounted_steps(folder: Path, mounts: tuple[Mount, ...]) -> Iterator[Step]:
     """What is mounted below a folder is a part of it, and no part of a view of it."""
-    mounts = read_mounts(HostView()) or ()
+    plain = ("ro", "nosuid", "nodev")
     for point in sorted({mount.point for mount in mounts if mount.kind != "autofs"}):
-        if Path(point) != folder and Path(point).is_relative_to(folder):
-            how = "view" if Path(point).is_dir() else "bind"
-            yield (how, point, point, ("ro", "nosuid", "nodev"), None)
+        path = Path(point)
+        if path == folder or not path.is_relative_to(folder):
+            continue
+        if path.is_dir():
+            how = (*plain, "socketless") if is_socketless(path, mounts) else plain
+            yield ("view", point, point, how, None)
+        elif path.is_file():
+            # A socket with a mount of its own is not a file that can be read.
+            yield ("bind", point, point, plain, None)
 
 
 def layer_rules(
