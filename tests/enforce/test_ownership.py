@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from consentry.enforce.ownership import stranger_over_file, stranger_over_folder
+from consentry.enforce.ownership import is_roots_alone, stranger_over_file, stranger_over_folder
 
 ME = os.geteuid()
 SOMEBODY = 23456
@@ -150,3 +150,28 @@ def test_owner_without_a_number_in_this_namespace_is_no_stranger(tmp_path: Path)
     if not said[1]:
         pytest.skip("this machine makes no user namespace")
     assert said == [f"the folder `{folder}` belongs to user 65534", "None"]
+
+
+def test_what_only_root_may_change(tmp_path: Path) -> None:
+    """The system's own programs; never a file that is missing, or below somebody's folder."""
+    assert is_roots_alone(Path(os.path.realpath("/usr/bin/env")))
+    assert not is_roots_alone(tmp_path / "missing")
+    program = _program(tmp_path)
+    assert is_roots_alone(program) is (ME == 0)
+
+
+@pytest.mark.skipif(ME != 0, reason="only root can make a file that is root's")
+@pytest.mark.parametrize("which", ["program", "low", "high"])
+@pytest.mark.parametrize("change", ["group", "everybody", "owner"])
+def test_anybody_else_on_the_way_may_change_it(tmp_path: Path, which: str, change: str) -> None:
+    """By owning or writing the file, or a folder at any height; groups count."""
+    high = tmp_path / "high"
+    (high / "low").mkdir(parents=True)
+    program = _program(high / "low")
+    assert is_roots_alone(program)
+    changed = {"program": program, "low": high / "low", "high": high}[which]
+    if change == "owner":
+        os.chown(changed, SOMEBODY, -1)
+    else:
+        changed.chmod(0o775 if change == "group" else 0o757)
+    assert not is_roots_alone(program)

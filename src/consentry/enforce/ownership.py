@@ -4,8 +4,8 @@ Looks at the owner and the write bit for everybody, on the path itself and on ev
 that is met on the way to it: whoever may write a folder may replace what is in it, and whoever owns
 a link may point it elsewhere.
 
-Does not look at groups, access control lists, capabilities or mounts, and says nothing about
-tomorrow: it is a reading of modes, made once.
+Does not look at capabilities or mounts, and at groups and access control lists only for
+`is_roots_alone`; says nothing about tomorrow: it is a reading of modes, made once.
 """
 
 import os
@@ -19,6 +19,7 @@ ROOT_UID = 0
 # The number the kernel shows for an owner that has none in this user namespace.
 _OVERFLOW_UID = 65534
 _UID_MAP = Path("/proc/self/uid_map")
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def stranger_over_file(path: Path, *owners: int) -> str | None:
@@ -43,6 +44,25 @@ def stranger_over_folder(path: Path, *owners: int) -> str | None:
             if reason is not None:
                 return reason
     return None
+
+
+def is_roots_alone(path: Path) -> bool:
+    """Whether nobody but root may change this file or swap it; `path` has its links resolved.
+
+    The bits of the group stand for access control lists as well.
+    """
+    try:
+        file = path.stat()
+        above = [folder.stat() for folder in path.parents]
+    except OSError:
+        return False
+    if file.st_uid != ROOT_UID or file.st_mode & _WRITABLE_BY_OTHERS:
+        return False
+    return not any(
+        (found.st_uid != ROOT_UID and not _is_stand_in(found.st_uid))
+        or (found.st_mode & _WRITABLE_BY_OTHERS and not found.st_mode & stat.S_ISVTX)
+        for found in above
+    )
 
 
 def _stranger_over(path: Path, found: os.stat_result, owners: tuple[int, ...]) -> str | None:

@@ -23,6 +23,7 @@ from consentry.enforce.confinement import (
     View,
     Writes,
 )
+from consentry.enforce.ownership import is_roots_alone
 from consentry.enforce.programfiles import Started, look_at_program
 from consentry.enforce.roots import OWN_FOLDERS, is_own
 from consentry.service.profiles import NamedProfile, require_places, with_limits_of
@@ -162,17 +163,18 @@ def _program(
     needed = [look_at_program(other) for other in others]
     folder = cwd if cwd.is_relative_to(workspace) else workspace
     script = script_of(wish.words, path, folder)
+    files = (*started.files, *(each for other in needed for each in other.files))
+    named = tuple(each for each in (started.program, script) if each is not None)
     copies = tuple(
-        dict.fromkeys(
-            each
-            for each in (started.program, script)
-            if each is not None and not is_system(each) and prefix_of(each, protected) is None
-        )
+        each
+        for each in dict.fromkeys((*named, *files))
+        if (each in named and not is_system(each) and prefix_of(each, protected) is None)
+        # What somebody could still change after it was hashed is run from a copy as well.
+        or not is_roots_alone(each)
     )
     for each in (*copies, *started.files):
         if is_protected(each, protected) and not is_system(each):
             raise Refused(Code.PROTECTED_ROOT, f"`{each}` lies in a place that is never granted")
-    files = (*started.files, *(each for other in needed for each in other.files))
     prefixes = tuple(
         dict.fromkeys(
             prefix

@@ -2,10 +2,11 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.enforce.attacks.attackers import Attacker
+from tests.enforce.attacks.attackers import Attacker, Told
 from tests.enforce.boxes import PYTHON
 
 LOADER = next(iter(sorted(Path("/lib64").glob("ld-linux*"))), Path("/lib/ld-linux-aarch64.so.1"))
@@ -134,3 +135,29 @@ def test_a_poisoned_path_changes_nothing(attacker: Attacker) -> None:
         env={"PATH": f"{attacker.ws}:/usr/bin"},
     )
     assert found == {"lookup": "EACCES"}
+
+
+def _swapped(attacker: Attacker, **wish: Any) -> Told:
+    """A run of a program in whose place another one comes after it was looked at."""
+    tool = attacker.put("ws/tool", "#!/bin/sh\necho LOOKED-AT\n", 0o755)
+    evil = attacker.put("ws/evil", "#!/bin/sh\necho EVIL\n", 0o755)
+    moved = [(str(tool), str(attacker.ws / "away")), (str(evil), str(tool))]
+    return attacker.runs("", argv=[str(tool)], moved=moved, **wish)
+
+
+def test_a_program_that_was_swapped_is_not_started(attacker: Attacker) -> None:
+    """Between the look at it and the box another file comes to its name: nothing runs."""
+    told = _swapped(attacker)
+    assert told.problem == ["replaced", 0, str(attacker.ws / "tool")]
+    assert told.out == ""
+
+
+def test_a_program_that_was_left_alone_is_started(attacker: Attacker) -> None:
+    """The same program, by the same name."""
+    tool = attacker.put("ws/tool", "#!/bin/sh\necho LOOKED-AT\n", 0o755)
+    assert attacker.runs("", argv=[str(tool)]).out == "LOOKED-AT\n"
+
+
+def test_without_the_identity_the_swapped_program_runs(attacker: Attacker) -> None:
+    """The name alone leads to whatever was put there."""
+    assert _swapped(attacker, without=["identity"]).out == "EVIL\n"

@@ -10,7 +10,7 @@ from consentry.enforce.confinement import Confinement
 from consentry.enforce.facts import HostView
 from consentry.enforce.mounts import Mount, is_socketless, read_mounts
 from consentry.enforce.native.rights import EXECUTE, READ, WRITE, Handled
-from consentry.enforce.native.runtime import HOME, Runtime, Step
+from consentry.enforce.native.runtime import HOME, Runtime, Step, identity_of
 from consentry.enforce.roots import Root, outermost
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 from consentry.surface.patterns import PatternScope
@@ -156,7 +156,8 @@ def program_steps(wanted: Confinement, *, runs_any: bool) -> Iterator[Step]:
     if not runs_any:
         for path in program.startable:
             if path not in program.copies:
-                yield ("bind", str(path), str(path), ("ro", "nosuid", "nodev"), None)
+                identity = identity_of(path)
+                yield ("bind", str(path), str(path), ("ro", "nosuid", "nodev"), identity)
 
 
 def program_rules(wanted: Confinement, handled: Handled) -> Iterator[Rule]:

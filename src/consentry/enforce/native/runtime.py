@@ -89,7 +89,7 @@ def runtime_of(
         steps += _shown(path)
     steps += _written_for_the_box(uid, gid)
     roots += map(str, prefixes)
-    shown = [step for prefix in prefixes for step in _shown(prefix)]
+    shown = [step for prefix in prefixes for step in _shown(prefix, identity_of(prefix))]
     return Runtime(tuple(roots), tuple(steps), tuple(shown))
 
 
@@ -100,7 +100,16 @@ def _exceptions(protected: ProtectedRoots) -> Iterator[Path]:
             yield path
 
 
-def _shown(path: Path) -> Iterator[Step]:
+def identity_of(path: Path) -> tuple[int, int]:
+    """Which file is at that name now; where there is none, nothing that comes later is the one."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino
+
+
+def _shown(path: Path, identity: tuple[int, int] | None = None) -> Iterator[Step]:
     """The steps that bind one file or folder where it is."""
     source = os.path.realpath(path)
     if path.is_dir():
@@ -108,7 +117,7 @@ def _shown(path: Path) -> Iterator[Step]:
     else:
         yield ("dir", str(path.parent))
         yield ("empty", str(path))
-    yield ("bind", source, str(path), _READ_ONLY, None)
+    yield ("bind", source, str(path), _READ_ONLY, identity)
 
 
 def _written_for_the_box(uid: int, gid: int) -> Iterator[Step]:

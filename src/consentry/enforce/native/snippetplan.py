@@ -22,7 +22,14 @@ from consentry.enforce.native.planparts import (
     protected_patterns,
 )
 from consentry.enforce.native.rights import DEVICES, READ, READ_DIR, WRITE, WRITE_FILE, Handled
-from consentry.enforce.native.runtime import HIDDEN_IN_PROC, HOME, Runtime, Step, runtime_of
+from consentry.enforce.native.runtime import (
+    HIDDEN_IN_PROC,
+    HOME,
+    Runtime,
+    Step,
+    identity_of,
+    runtime_of,
+)
 from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.native.worker import HELD
 from consentry.enforce.roots import Root, bound_roots, is_own
@@ -91,7 +98,8 @@ def _worker(host: Host, runtime: Runtime, shown: Sequence[Step], folder: str) ->
     steps += [("whole_proc",), ("dir", "/tmp"), ("dir", HOME), ("dir", HELD)]  # noqa: S108
     steps += runtime.prefix_steps
     for place, prefix in _covered_prefixes():
-        steps += [("dir", place), ("bind", str(prefix), place, ("ro", "nosuid", "nodev"), None)]
+        bound = (str(prefix), place, ("ro", "nosuid", "nodev"), identity_of(prefix))
+        steps += [("dir", place), ("bind", *bound)]
     # A run cannot make a place to put something in where the root is nobody's to write.
     steps += [step for step in shown if step[0] not in _KEPT]
     steps.append(("dir", folder))
