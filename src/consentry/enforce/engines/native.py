@@ -156,8 +156,6 @@ class NativeEngine:
         if self._host.landlock_abi == 0:
             remedy = remedy_for("landlock", 0, HostView(uid=self._host.uid))
             found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
-        if wanted.view is View.VISIBLE:
-            found.append(Lacking(Control.READS, "the view `visible` is not built"))
         if wanted.writes is Writes.DIRECT:
             found.append(Lacking(Control.WRITES, "direct writes are not built"))
         if wanted.reads is Reads.EXACT:

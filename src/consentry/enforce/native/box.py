@@ -44,6 +44,7 @@ _DEVICE_LINKS = (
     ("pts/ptmx", "ptmx"),
 )
 _COPY_BYTES = 1 << 20
+_KIND, _FOLDER, _FILE, _LINK = 0o170000, 0o040000, 0o100000, 0o120000
 
 
 class Replaced(Exception):
@@ -163,18 +164,63 @@ class Box:
         lower = "/.consentry-lower"
         self._dir(lower)
         self._bind(source, lower, attributes, identity)
-        if self._nothing is None:
-            # The kernel wants two layers, and the second one to stay.
-            self._nothing = calls.detached_mount("tmpfs", [("mode", "755")], 0)
-        layers = f"userxattr,lowerdir={self._at(lower)}:/proc/self/fd/{self._nothing}"
-        flags = calls.MS_RDONLY | calls.MS_NOSUID | calls.MS_NODEV
         try:
-            calls.mount("overlay", self._at(path), "overlay", flags, layers)
+            self._put_between(lower, path)
         except OSError as problem:
             said = problem.strerror
             raise OSError(problem.errno, said, f"showing {path} without its sockets") from problem
         calls.umount(self._at(lower), calls.MNT_DETACH)
         os.rmdir(self._at(lower))  # noqa: PTH106 - as above
+
+    def _put_between(self, lower: str, path: str) -> None:
+        """A file system of its own, through which a folder is seen and nobody in it reached."""
+        if self._nothing is None:
+            # The kernel wants two layers, and the second one to stay.
+            self._nothing = calls.detached_mount("tmpfs", [("mode", "755")], 0)
+        layers = f"userxattr,lowerdir={self._at(lower)}:/proc/self/fd/{self._nothing}"
+        flags = calls.MS_RDONLY | calls.MS_NOSUID | calls.MS_NODEV
+        calls.mount("overlay", self._at(path), "overlay", flags, layers)
+
+    def _show(self, path: str) -> None:
+        """A part of the host's tree behind the grants; what cannot be shown so is not there."""
+        lower = "/.consentry-lower"
+        try:
+            kind = os.lstat(path).st_mode & _KIND  # noqa: PTH116 - as above
+            place = {_FOLDER: lower, _FILE: path}[kind]
+            (self._dir if kind == _FOLDER else self._empty)(place)
+            self._bind(path, place, ("ro", "nosuid", "nodev"), None)
+            if kind == _FOLDER:
+                self._dir(path)
+                self._put_between(lower, path)
+            elif os.lstat(self._at(path)).st_mode & _KIND != _FILE:  # noqa: PTH116 - as above
+                self._take_back(path)
+        except (OSError, KeyError):
+            self._take_back(path)
+        self._take_back(lower)
+
+    def _take_back(self, path: str) -> None:
+        """Whatever was put at that name is not there any more."""
+        for undo in (_detach, os.rmdir, os.unlink):
+            try:
+                undo(self._at(path))
+            except OSError:
+                continue
+
+    def _point(self, target: str, path: str) -> None:
+        """A link of the host's tree, unless something is at its name already."""
+        if not os.path.lexists(self._at(path)):
+            self._link(target, path)
+
+    def _cover(self, path: str) -> None:
+        """Takes out of sight what is at that name now, and what comes there later."""
+        try:
+            kind = os.lstat(self._at(path)).st_mode & _KIND  # noqa: PTH116 - as above
+        except FileNotFoundError:
+            return
+        if kind == _FOLDER:
+            self._hide_folder(path)
+        elif kind != _LINK:
+            self._hide_file(path)
 
     def _empty(self, path: str) -> None:
         """Something to mount a file over, where there is nothing yet."""
@@ -353,6 +399,10 @@ def restrict_files(rules: "Mapping[str, Any] | None") -> None:
         os.close(opened)
     calls.landlock_restrict(ruleset, rules["flags"])
     os.close(ruleset)
+
+
+def _detach(path: str) -> None:
+    calls.umount(path, calls.MNT_DETACH)
 
 
 def _require_same(found: os.stat_result, identity: "tuple[int, int] | None", source: str) -> None:

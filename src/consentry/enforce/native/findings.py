@@ -85,6 +85,9 @@ class _Reader:
             case "exec":
                 self._exec(place, detail, times, is_inside=is_inside)
             case "read" | "look":
+                # To be looked up is not refused to what is there, only to be opened.
+                is_closed = is_inside and kind == "read" and not self._plan.may_read(place)
+                is_inside = is_inside and not is_closed
                 self._read(
                     place, times, is_inside=is_inside, is_folder=is_folder, is_outside=detail
                 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from consentry.enforce.confinement import Confinement
+from consentry.enforce.confinement import Confinement, View
 from consentry.enforce.native.planparts import (
     Layered,
     Rule,
@@ -36,6 +36,7 @@ from consentry.enforce.native.rights import (
 )
 from consentry.enforce.native.runtime import PROGRAM_FOLDERS, Runtime, Step, runtime_of
 from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
+from consentry.enforce.native.visibleplan import backdrop_steps
 from consentry.enforce.roots import Root, bound_roots
 from consentry.surface.dimensions import Level
 from consentry.surface.pattern import Pattern
@@ -80,6 +81,11 @@ class Plan:
     startable: frozenset[str] | None
     denied: tuple[Pattern, ...] = ()
     home: str | None = None
+    legible: tuple[str, ...] | None = None
+
+    def may_read(self, path: str) -> bool:
+        """Whether what is there may be opened; where only grants are there, all of it may."""
+        return self.legible is None or any(_is_below(path, each) for each in self.legible)
 
     def may_write(self, path: str) -> bool:
         """Whether what is mounted there can be written: the innermost place decides."""
@@ -105,7 +111,18 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
     hidden = tuple(hidden_places(denied, shown, wanted.workspace, host.home))
     own = own_folders(surface.fs_write_roots)
     runs_any = surface.proc_exec.level is Level.ANY
-    steps: list[Step] = [*runtime.steps]
+    is_visible = wanted.view is View.VISIBLE
+    steps: list[Step] = []
+    if is_visible:
+        needed = (
+            *(root.path for root in (*shown, *writes)),
+            *wanted.program.copies,
+            *wanted.program.prefixes,
+            wanted.program.folder,
+        )
+        rows = (*host.protected.never_granted, *host.protected.bound)
+        steps += backdrop_steps(wanted, runtime, needed, host.home, rows)
+    steps += runtime.steps
     steps += [
         ("again", path, ("ro", "nosuid", "nodev", "noexec"))
         for path in (() if runs_any else PROGRAM_FOLDERS)
@@ -125,7 +142,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
     handled = Handled.by(host.landlock_abi)
     rules: list[Rule] = [
         *((path, _on_runtime(path, handled, runs_any=runs_any)) for path in runtime.roots),
-        *_fixed_rules(handled),
+        *_fixed_rules(handled, is_visible=is_visible),
         *((path, handled.on(WRITE if can else READ, folder=True)) for path, can in own),
         *layer_rules(layered, reads, handled),
         *program_rules(wanted, handled),
@@ -154,6 +171,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         else frozenset(map(str, (*wanted.program.copies, *wanted.program.startable))),
         denied=denied,
         home=None if host.home is None else str(host.home),
+        legible=tuple(path for path, rights in rules if rights & READ) if is_visible else None,
     )
 
 
@@ -162,9 +180,11 @@ def _on_runtime(path: str, handled: Handled, *, runs_any: bool) -> int:
     return handled.on(rights, folder=Path(path).is_dir())
 
 
-def _fixed_rules(handled: Handled) -> list[Rule]:
+def _fixed_rules(handled: Handled, *, is_visible: bool) -> list[Rule]:
+    # A right on a folder holds for all below it: where there is more than the grants, it is none.
+    names = [] if is_visible else [("/", handled.on(READ_DIR, folder=True))]
     return [
-        ("/", handled.on(READ_DIR, folder=True)),
+        *names,
         ("/proc", handled.on(READ | WRITE_FILE, folder=True)),
         ("/dev", handled.on(DEVICES, folder=True)),
         (_SHM, handled.on(WRITE, folder=True)),

@@ -198,15 +198,23 @@ def hidden_places(
 ) -> Iterator[str]:
     """What lies inside a granted root, exists, and is denied: covered, so that it is not there."""
     roots = [root.path for root in shown if root.is_folder]
+    for path in existing_places(denied, workspace, home):
+        if any(path.is_relative_to(root) and path != root for root in roots):
+            yield str(path)
+
+
+def existing_places(
+    denied: Iterable[Pattern], workspace: Path, home: Path | None
+) -> Iterator[Path]:
+    """What is there now of what the patterns name, each once."""
     seen: set[Path] = set()
     for pattern in denied:
         for spelled in _existing(pattern, workspace, home):
             # Nothing can be mounted over a link; what it leads to is what must not be there.
             path = Path(os.path.realpath(spelled))
-            is_inside = any(path.is_relative_to(root) and path != root for root in roots)
-            if is_inside and path not in seen:
+            if path not in seen:
                 seen.add(path)
-                yield str(path)
+                yield path
 
 
 def _existing(pattern: Pattern, workspace: Path, home: Path | None) -> Iterator[Path]:
