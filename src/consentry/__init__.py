@@ -38,6 +38,7 @@ def exec(  # noqa: A001 - the command's own word
     environment: Sequence[str] = (),
     permission_set: str | None = None,
     profile: str | None = None,
+    view: str | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     cpu: int | None = None,
@@ -57,6 +58,7 @@ def exec(  # noqa: A001 - the command's own word
         environment: names of variables that keep the value they have here.
         permission_set: one of the six sets instead of the default; never `trusted`.
         profile: a profile of the user's own configuration, or `FILE`, or `FILE:NAME`.
+        view: `private` (only what is granted is there) or `visible`; else as the profile says.
         timeout: seconds until it is ended.
         memory: bytes of memory, at most.
         cpu: seconds of processor time, at most.
@@ -84,6 +86,7 @@ def exec(  # noqa: A001 - the command's own word
         environment=environment,
         permission_set=permission_set,
         profile=profile,
+        view=view,
         timeout=timeout,
         memory=memory,
         cpu=cpu,

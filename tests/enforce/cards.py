@@ -12,10 +12,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from consentry.enforce.confinement import View
 from consentry.enforce.engines import native
 from consentry.enforce.engines.native import NativeEngine
 from consentry.enforce.native import parent
@@ -132,6 +133,25 @@ WEAKENINGS = {
 def print_card(taken: str) -> None:
     """The answers of every attack: `none` in a whole box, `box` bare, else in a weakened one."""
     card = bare_card() if taken == "box" else boxed_card(WEAKENINGS.get(taken))
+    sys.stdout.write(json.dumps({row.name: [row.verdict, row.said] for row in card.rows}))
+
+
+def print_visible_card(folder: str, *, with_landlock: bool) -> None:
+    """The same in a box that shows the host's tree, aimed at what lies in a folder it shows."""
+    if not with_landlock:
+        _weaken(Weakening(_no_landlock, frozenset()))
+    engine = NativeEngine(None, protected_roots())
+    try:
+        with Ground(folder) as ground:
+            # Or a root caller's program, which is another user, sees nothing in it anyhow.
+            ground.workspace.parent.chmod(0o755)
+            wanted = replace(ground.confinement(PYTHON), view=View.VISIBLE)
+            outcome = engine._tried(wanted)
+            assert ground.is_untouched
+    finally:
+        engine.close()
+    card = ScoreCard.of(outcome.stdout, outcome.limit)
+    assert all(card.works.values()), card.works
     sys.stdout.write(json.dumps({row.name: [row.verdict, row.said] for row in card.rows}))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from consentry.base.codes import Code
-from consentry.enforce.confinement import Confinement, Program, Reads, Rounding, View, Writes
+from consentry.enforce.confinement import Confinement, Program, Reads, Rounding, Writes
 from consentry.enforce.engine import NotEnforceable
 from consentry.enforce.engines.native import NativeEngine
 from consentry.surface.dimensions import Level
@@ -34,7 +34,6 @@ def plain(tmp_path: Path) -> Confinement:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"view": View.VISIBLE}, "the view `visible` is not built"),
         ({"writes": Writes.DIRECT}, "direct writes are not built"),
         ({"reads": Reads.EXACT}, "exact reads are not built"),
         ({"rounding": Rounding.EXACT}, "patterns held exactly are not built"),

@@ -8,13 +8,13 @@ import click
 
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import ConsentryError, Refused
-from consentry.cli.command import File, Folder, PlainCommand, output_of, usage_problem
+from consentry.cli.command import File, Folder, OneOf, PlainCommand, output_of, usage_problem
 from consentry.cli.output import write_message
 from consentry.cli.runoptions import exit_status, printed, seconds_of, size_of
 from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
-from consentry.enforce.confinement import Limits
+from consentry.enforce.confinement import Limits, View
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.profiles import find_profile
@@ -70,6 +70,7 @@ def _exec(
     command: tuple[str, ...],
     set_: str | None,
     profile: str | None,
+    view: str | None,
     net: str | None,
     workspace: str | None,
     status_fd: int | None,
@@ -94,6 +95,7 @@ def _exec(
             write=write,
             execute=exec_,
             environment=env,
+            view=None if view is None else View(view),
             limits=_limits(limits),
         )
         is_capped = wish.limits.output_bytes is not None
@@ -182,6 +184,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
         ["--profile"],
         metavar="NAME|FILE",
         help="A profile of your configuration, or of a file: FILE, or FILE:NAME.",
+    ),
+    click.Option(
+        ["--view"],
+        type=OneOf([each.value for each in View]),
+        metavar="private|visible",
+        help="What is there: only what it is given, or your tree, closed.",
     ),
     _many("read", "PATH", "May be read, with all below it.", type=File()),
     _many("write", "PATH", "May be written, with all below it.", type=File()),

@@ -130,11 +130,11 @@ def _own_variables() -> set[str]:
 
 
 class Ground:
-    """What the attacks are aimed at; removed at the end."""
+    """What the attacks are aimed at, in a folder `at` some place; removed at the end."""
 
-    def __init__(self) -> None:
-        # The system's own place for temporary folders, whatever the environment says.
-        self._folder = Path(tempfile.mkdtemp(prefix="consentry-ground-", dir="/tmp"))
+    # The system's own place for temporary folders, whatever the environment says.
+    def __init__(self, at: str = "/tmp") -> None:  # noqa: S108 - made there, never guessed
+        self._folder = Path(tempfile.mkdtemp(prefix="consentry-ground-", dir=at))
         self.workspace = self._folder / "workspace"
         self.granted = self.workspace / "granted"
         self.denied = self.workspace / "denied" / "file"

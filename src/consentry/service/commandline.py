@@ -70,6 +70,7 @@ class RunWish:
     execute: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    view: View | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,7 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
         program=program,
         environment=_environment(wish, around),
         limits=wish.limits,
+        view=wish.view or View.PRIVATE,
     )
     if wish.profile is None:
         name = "command line" if wish.permission_set is None else f"set:{wish.permission_set}"
@@ -112,7 +114,7 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     require_places(wish.profile, workspace, own_home(around).path)
     profile = wish.profile.profile
     return BoundWish(
-        _as_profile_says(confinement, profile),
+        _as_profile_says(confinement, profile, wish.view),
         started,
         f"profile:{profile.name}",
         protected,
@@ -268,11 +270,11 @@ def granted_pattern(spelling: str, workspace: Path, cwd: Path, *, may_be_new: bo
     return Pattern.literal(Anchor.ABSOLUTE, real.parts[1:], and_below=below).text
 
 
-def _as_profile_says(confinement: Confinement, profile: Profile) -> Confinement:
+def _as_profile_says(confinement: Confinement, profile: Profile, view: View | None) -> Confinement:
     return replace(
         confinement,
         denied=profile.filesystem.no_access.patterns,
-        view=View(profile.view),
+        view=view or View(profile.view),
         writes=Writes(profile.writes),
         reads=Reads(profile.reads),
         rounding=Rounding(profile.patterns),

@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 from consentry.base.codes import Code
@@ -11,6 +12,7 @@ from consentry.base.errors import UsageProblem
 Word: TypeAlias = str | os.PathLike[str]
 
 _Number = TypeVar("_Number", int, float)
+_Words = TypeVar("_Words", bound=StrEnum)
 
 
 def words_of(name: str, given: Sequence[Word]) -> tuple[str, ...]:
@@ -28,6 +30,17 @@ def positive(name: str, given: _Number | None) -> _Number | None:
     if given is not None and not 0 < given < math.inf:
         raise wrong(f"`{name}` is `{given}`, which is no limit")
     return given
+
+
+def one_of(name: str, given: str | None, words: type[_Words]) -> _Words | None:
+    """One of a few words, if one was given."""
+    if given is None:
+        return None
+    try:
+        return words(given)
+    except ValueError:
+        listed = " or ".join(f"`{each.value}`" for each in words)
+        raise wrong(f"`{name}` is `{given}`, which is not {listed}") from None
 
 
 def wrong(message: str) -> UsageProblem:

@@ -21,7 +21,7 @@ from consentry.base.clock import SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
 from consentry.enforce.commitrecover import recover
-from consentry.enforce.confinement import Limits
+from consentry.enforce.confinement import Limits, View
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
 from consentry.enforce.engines.nativecode import NativeCode
 from consentry.enforce.streams import write_all
@@ -30,7 +30,7 @@ from consentry.record.auditfields import Trigger
 from consentry.service.codelibrary import CodeResult, CodeWanted, code_wish
 from consentry.service.commandline import BoundWish, RunWish
 from consentry.service.execution import bound_here
-from consentry.service.givenvalues import Word, positive, words_of, wrong
+from consentry.service.givenvalues import Word, one_of, positive, words_of, wrong
 from consentry.service.ledgers import LedgerPlace, ledger_place
 from consentry.service.profiles import find_profile
 from consentry.service.remembering import Remembered
@@ -137,6 +137,7 @@ class Library:
         environment: Sequence[str] = (),
         permission_set: str | None = None,
         profile: str | None = None,
+        view: str | None = None,
         timeout: float | None = None,
         memory: int | None = None,
         cpu: int | None = None,
@@ -156,6 +157,7 @@ class Library:
             write=words_of("write", write),
             execute=words_of("programs", programs),
             environment=words_of("environment", environment),
+            view=one_of("view", view, View),
             limits=Limits(
                 cpu_seconds=positive("cpu", cpu),
                 memory_bytes=positive("memory", memory),

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import consentry
 from consentry.enforce.commit import commit
+from consentry.enforce.confinement import View
 from consentry.enforce.layer import LayerRoot, file_clock_ns
 from consentry.enforce.layerscan import scan
 from consentry.enforce.native import parent
@@ -208,6 +209,7 @@ def carried_out(request: Mapping[str, Any]) -> dict[str, Any]:
             surface=surface,
             env={**ENVIRONMENT, **request.get("env", {})},
             denied=request.get("denied", ()),
+            view=View(request.get("view", View.PRIVATE)),
             run_any=request.get("run_any", False),
             change=change,
             see_layer=see if "commit" in request else None,

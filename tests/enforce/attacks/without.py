@@ -25,7 +25,9 @@ def _landlock(told: Told) -> None:
 
 
 def _covers(told: Told) -> None:
-    told["steps"] = [step for step in told["steps"] if not step[0].startswith("hide_")]
+    told["steps"] = [
+        step for step in told["steps"] if not step[0].startswith("hide_") and step[0] != "cover"
+    ]
 
 
 def _noexec(told: Told) -> None:
@@ -57,6 +59,17 @@ def _views(told: Told) -> None:
     told["steps"] = [("bind", *step[1:]) if step[0] == "view" else step for step in told["steps"]]
 
 
+def _backdrop(told: Told) -> None:
+    """The host's own folders stand behind the grants, and can be written."""
+    steps: list[tuple[Any, ...]] = []
+    for step in told["steps"]:
+        if step[0] == "show" and Path(step[1]).is_dir():
+            steps += [("dir", step[1]), ("bind", step[1], step[1], ("idmap",), None)]
+        else:
+            steps.append(step)
+    told["steps"] = steps
+
+
 CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
     "filter": _filter,
     "landlock": _landlock,
@@ -65,6 +78,7 @@ CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
     "identity": _identity,
     "layer": _layer,
     "views": _views,
+    "backdrop": _backdrop,
 }
 
 IN_LAUNCHER: Final[Mapping[str, str]] = {

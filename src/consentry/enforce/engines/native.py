@@ -63,8 +63,18 @@ HELD: Final = (
     Held(Control.FILES_READ, "a seccomp observer", Truth.OBSERVED),
     Held(Control.DENIALS, "a seccomp observer", Truth.OBSERVED),
 )
+_VISIBLE_READS: Final = Held(
+    Control.READS, "Landlock, and mounts over what is protected; names can be looked up"
+)
 _UMASK: Final = 0o022
 _KIB: Final = 1024
+
+
+def held_in(view: View) -> tuple[Held, ...]:
+    """What holds in a box, and by what."""
+    if view is View.PRIVATE:
+        return HELD
+    return tuple(_VISIBLE_READS if each.control is Control.READS else each for each in HELD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +150,8 @@ class NativeEngine:
     def hides_the_same(self, plan: NativePlan) -> bool:
         """Whether what lies in the granted roots and is denied is still what the plan hides."""
         compiled, wanted = plan.plan, plan.wanted
+        if wanted.view is View.VISIBLE:
+            return False  # it shows the whole tree, which has to be looked at anew
         shown = [*(layer.root for layer in compiled.layered), *compiled.readable]
         found = hidden_places(compiled.denied, shown, wanted.workspace, self._host.home)
         return compiled.hidden == tuple(found)
@@ -256,7 +268,7 @@ class NativeEngine:
             programs=tuple(found.programs),
             violations=tuple(merged(found.violations)),
             complete=found.complete,
-            held=(*HELD, *held_limits(plan.limits)),
+            held=(*held_in(plan.wanted.view), *held_limits(plan.limits)),
             stdout=kept[0],
             stderr=kept[-1],
             output_bytes=supervised.output_bytes,

@@ -185,14 +185,14 @@ class Box:
         """A part of the host's tree behind the grants; what cannot be shown so is not there."""
         lower = "/.consentry-lower"
         try:
-            kind = os.lstat(path).st_mode & _KIND  # noqa: PTH116 - as above
+            kind = os.lstat(path).st_mode & _KIND
             place = {_FOLDER: lower, _FILE: path}[kind]
             (self._dir if kind == _FOLDER else self._empty)(place)
             self._bind(path, place, ("ro", "nosuid", "nodev"), None)
             if kind == _FOLDER:
                 self._dir(path)
                 self._put_between(lower, path)
-            elif os.lstat(self._at(path)).st_mode & _KIND != _FILE:  # noqa: PTH116 - as above
+            elif os.lstat(self._at(path)).st_mode & _KIND != _FILE:
                 self._take_back(path)
         except (OSError, KeyError):
             self._take_back(path)
@@ -214,7 +214,7 @@ class Box:
     def _cover(self, path: str) -> None:
         """Takes out of sight what is at that name now, and what comes there later."""
         try:
-            kind = os.lstat(self._at(path)).st_mode & _KIND  # noqa: PTH116 - as above
+            kind = os.lstat(self._at(path)).st_mode & _KIND
         except FileNotFoundError:
             return
         if kind == _FOLDER:

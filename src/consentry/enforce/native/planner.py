@@ -121,7 +121,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
             wanted.program.folder,
         )
         rows = (*host.protected.never_granted, *host.protected.bound)
-        steps += backdrop_steps(wanted, runtime, needed, host.home, rows)
+        steps += backdrop_steps(wanted, runtime, needed, host.home, rows, as_stranger=host.uid == 0)
     steps += runtime.steps
     steps += [
         ("again", path, ("ro", "nosuid", "nodev", "noexec"))

@@ -11,6 +11,7 @@ entry by entry: what lies below a mount cannot be shown without what it covers.
 """
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -42,18 +43,38 @@ _NO_FILES: Final = frozenset(
 
 
 def backdrop_steps(
-    wanted: Confinement, runtime: Runtime, needed: Iterable[Path], home: Path | None, rows: Rows
+    wanted: Confinement,
+    runtime: Runtime,
+    needed: Iterable[Path],
+    home: Path | None,
+    rows: Rows,
+    *,
+    as_stranger: bool,
 ) -> tuple[Step, ...]:
     """The steps that come before all others: the host's tree, but for what is not to be there.
 
     `needed` are the places at which something of the run's will be put, `rows` the protected roots.
+    `as_stranger` says that the program is another user than the caller, whose folders it enters
+    only where everybody may: on the way to what it needs, others hold nothing else.
     """
     patterns = (*wanted.denied, *(row.pattern for row in rows))
     hidden = frozenset(existing_places(patterns, wanted.workspace, home))
     provided = {Path(path) for path in runtime.roots}
     provided |= {Path(str(step[2])) for step in runtime.steps if step[0] == "link"}
-    walk = _Walk(hidden, provided, tuple(needed), read_mounts(HostView()) or ())
+    places = tuple(needed)
+    closed = frozenset(
+        above for path in places for above in path.parents if as_stranger and _is_closed(above)
+    )
+    walk = _Walk(hidden, provided, closed, places, read_mounts(HostView()) or ())
     return walk.steps()
+
+
+def _is_closed(folder: Path) -> bool:
+    """Whether a stranger may not enter it."""
+    try:
+        return not folder.stat().st_mode & stat.S_IXOTH
+    except OSError:
+        return False
 
 
 class _Walk:
@@ -61,6 +82,7 @@ class _Walk:
         self,
         hidden: frozenset[Path],
         provided: set[Path],
+        closed: frozenset[Path],
         needed: tuple[Path, ...],
         mounts: Iterable[Mount],
     ) -> None:
@@ -69,8 +91,15 @@ class _Walk:
         self._absent = hidden | doors | set(_OWN)
         self._skipped = self._absent | provided
         points = [Path(mount.point) for mount in mounts if mount.kind not in _NO_FILES]
+        self._closed = closed
         # A place that is not there, or lies in one that is covered, has to be made.
-        made = [path for path in needed if self._is_absent(path) or not os.path.lexists(path)]
+        made = [
+            path
+            for path in needed
+            if self._is_absent(path)
+            or closed.intersection(path.parents)
+            or not os.path.lexists(path)
+        ]
         apart = (*_OWN, *doors, *points, *made)
         self._opened = {above for path in apart for above in path.parents}
         self._steps: list[Step] = []
@@ -87,7 +116,7 @@ class _Walk:
     def _open(self, folder: Path) -> None:
         """Shows a folder entry by entry."""
         entries = sorted(_entries(folder), key=lambda entry: entry.name)
-        if len(entries) > MOST_ENTRIES:
+        if folder in self._closed or len(entries) > MOST_ENTRIES:
             needed = {path.name for path in self._opened if path.parent == folder}
             entries = [entry for entry in entries if entry.name in needed]
         for entry in entries:
@@ -96,7 +125,7 @@ class _Walk:
                 continue
             if entry.is_symlink():
                 if path not in self._opened:
-                    self._steps.append(("point", os.readlink(path), str(path)))
+                    self._steps.append(("point", str(path.readlink()), str(path)))
             elif entry.is_dir(follow_symlinks=False):
                 if path in self._opened:
                     self._steps.append(("dir", str(path)))
@@ -114,4 +143,3 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
             yield from found
     except OSError:
         return
-
