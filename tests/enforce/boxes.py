@@ -22,6 +22,7 @@ from consentry.enforce.facts import HostView
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
+from consentry.enforce.native.otherids import ids_behind_root
 from consentry.enforce.native.parent import Ended, NativeParent, Running
 from consentry.enforce.native.planner import Host, Plan, compile_plan
 from consentry.enforce.programfiles import look_at_program
@@ -57,6 +58,7 @@ def this_host() -> Host:
         landlock_abi=calls.landlock_abi(),
         home=Path.home(),
         protected=protected_roots(),
+        behind_root=ids_behind_root(HostView()),
     )
 
 

@@ -38,6 +38,7 @@ from consentry.enforce.native.ending import (
 )
 from consentry.enforce.native.findings import ENGINE, findings_of, merged
 from consentry.enforce.native.notbuilt import remedy_for
+from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import Host, Plan, compile_plan
 from consentry.enforce.native.planparts import hidden_places
@@ -117,6 +118,7 @@ class NativeEngine:
             landlock_abi=calls.landlock_abi(),
             home=home,
             protected=protected,
+            behind_root=ids_behind_root(HostView()) if os.getuid() == 0 else FIRST,
         )
         self._parent: NativeParent | None = None
         self._one_start = Lock()

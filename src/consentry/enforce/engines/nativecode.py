@@ -32,6 +32,7 @@ from consentry.enforce.native.ending import (
 )
 from consentry.enforce.native.findings import ENGINE, findings_of, merged
 from consentry.enforce.native.notbuilt import remedy_for
+from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import Host
 from consentry.enforce.native.snippetplan import SnippetPlan, compile_snippet
@@ -81,6 +82,7 @@ class NativeCode:
         self._home = home
         self._view = HostView(uid=os.getuid())
         self._means = LimitMeans.of(self._view)
+        self._behind_root = ids_behind_root(self._view) if self._view.uid == 0 else FIRST
         self._parent: NativeParent | None = None
         self._workers: SnippetWorkers | None = None
         self._one_at_a_time = Lock()
@@ -96,6 +98,7 @@ class NativeCode:
             landlock_abi=calls.landlock_abi(),
             home=self._home,
             protected=protected,
+            behind_root=self._behind_root,
         )
         limits = LimitPlan.of(wanted.limits, self._means, writes=wanted.writes)
         lacking = [

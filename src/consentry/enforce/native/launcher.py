@@ -79,14 +79,8 @@ class Launcher:
         self._poll.register(control, select.POLLIN)
         self._does: dict[int, Any] = {}
         self._workers: dict[str, _socket.socket] = {}
-        # Root reaches files through mounts that show them as another user's; made once.
-        self._shown_as: int | None = None
-        self._refusal: OSError | None = None
-        try:
-            self._shown_as = _other_users() if os.getuid() == 0 else None
-        except OSError as problem:
-            # A root that may not do this can make no box; whoever asks for one is told why.
-            self._refusal = problem
+        # Root reaches files through mounts that show them as another user's; made once for each.
+        self._shown_as: dict[int, int] = {}
 
     def live(self) -> None:
         """Until the owner is gone."""
@@ -106,18 +100,23 @@ class Launcher:
         plan, files = received
         news = _socket.socket(fileno=files[0])
         plan["idmap"] = None
-        if self._shown_as is not None:
-            plan["idmap"] = len(files)
-            files.append(os.dup(self._shown_as))
         try:
-            if self._refusal is not None:
-                raise self._refusal
+            if os.getuid() == 0 and "ids" in plan and "worker" not in plan:
+                other = self._other_users(plan["ids"][0])
+                plan["idmap"] = len(files)
+                files.append(os.dup(other))
             self._carry_out(news, plan, files)
         except OSError as problem:
             _send(news, ("failed", problem.errno or 0, str(problem.filename or "uid_map")))
         for descriptor in files[1:]:
             os.close(descriptor)
         return True
+
+    def _other_users(self, first: int) -> int:
+        """Where a root that may not do this asks for a box, it is told why."""
+        if first not in self._shown_as:
+            self._shown_as[first] = _other_users(first)
+        return self._shown_as[first]
 
     def _carry_out(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
         if "preload" in plan:
@@ -300,8 +299,8 @@ def _receive(control: _socket.socket) -> "tuple[dict[str, Any], list[int]] | Non
     return (marshal.loads(body), files) if header else None  # noqa: S302 - from our own owner
 
 
-def _other_users() -> int:
-    """A user namespace that shows host user 0 and its neighbours as others, far away."""
+def _other_users(first: int) -> int:
+    """A user namespace that shows host user 0 and its neighbours as others, from that number on."""
     ready, told = os.pipe()
     pid = calls.clone(calls.CLONE_NEWUSER)
     if pid == 0:
@@ -312,7 +311,7 @@ def _other_users() -> int:
     try:
         for name in ("uid_map", "gid_map"):
             descriptor = os.open(f"/proc/{pid}/{name}", os.O_WRONLY | os.O_CLOEXEC)
-            os.write(descriptor, b"0 100000 65536")
+            os.write(descriptor, b"0 %d 65536" % first)
             os.close(descriptor)
         return os.open(f"/proc/{pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from consentry.enforce.confinement import Confinement, View
+from consentry.enforce.native.otherids import FIRST
 from consentry.enforce.native.planparts import (
     Layered,
     Rule,
@@ -42,9 +43,6 @@ from consentry.surface.dimensions import Level
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
-BEHIND_ROOT: Final = 100_000
-"""The host's user and group that a root caller's program runs as: nobody has this number."""
-
 _TMP_BYTES: Final = 256 << 20
 _SHM: Final = "/dev/shm"  # noqa: S108 - the box's own
 
@@ -59,11 +57,13 @@ class Host:
     landlock_abi: int
     home: Path | None
     protected: ProtectedRoots
+    behind_root: int = FIRST
+    """The host's user and group that a root caller's program runs as: nobody has this number."""
 
     @property
     def inner(self) -> tuple[int, int]:
         """The ids that the program has, which are its ids on the host as well."""
-        return (BEHIND_ROOT, BEHIND_ROOT) if self.uid == 0 else (self.uid, self.gid)
+        return (self.behind_root,) * 2 if self.uid == 0 else (self.uid, self.gid)
 
 
 @dataclass(frozen=True, slots=True)
