@@ -59,6 +59,33 @@ def _views(told: Told) -> None:
     told["steps"] = [("bind", *step[1:]) if step[0] == "view" else step for step in told["steps"]]
 
 
+def _read_only(told: Told) -> None:
+    """What is mounted so that it cannot be written is the host's own folder, to be written."""
+    told["steps"] = [
+        ("bind", *step[1:3], tuple(word for word in step[3] if word != "ro"), None)
+        if step[0] in ("bind", "view") and step[1] == step[2]
+        else step
+        for step in told["steps"]
+        if step[0] != "limit"
+    ]
+
+
+def _own_pids(told: Told) -> None:
+    """The host's processes are listed, as they are in its own `/proc`; see below for the rest."""
+    bound = [("dir", "/proc"), ("bind", "/proc", "/proc", (), None)]
+    told["steps"] = [
+        each for step in told["steps"] for each in (bound if step[0] == "proc" else [step])
+    ]
+
+
+def _shown_plainly(told: Told) -> None:
+    """Folders that are shown besides have their own owners, and programs their bits."""
+    told["steps"] = [
+        ("bind", *step[1:3], (), None) if step[0] == "bind" and step[3] == ("idmap",) else step
+        for step in told["steps"]
+    ]
+
+
 def _backdrop(told: Told) -> None:
     """The host's own folders stand behind the grants, and can be written."""
     steps: list[tuple[Any, ...]] = []
@@ -79,9 +106,19 @@ CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
     "layer": _layer,
     "views": _views,
     "backdrop": _backdrop,
+    "read-only": _read_only,
+    "pids": _own_pids,
 }
 
 IN_LAUNCHER: Final[Mapping[str, str]] = {
+    # Its first process ends all others that it can reach, which would be the host's.
+    "pids": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWPID\nreaper._kill_all = lambda: None",
+    "another user": "box.become = lambda uid, gid: None",
+    "no new privileges": (
+        "setting = calls.prctl\n"
+        "calls.prctl = lambda o, v=0, w='': o == calls.PR_SET_NO_NEW_PRIVS or setting(o, v, w)\n"
+        "calls.seccomp = lambda *_, **__: -1"
+    ),
     "network": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWNET",
     "ipc": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWIPC",
     "layers in layers": (
@@ -111,6 +148,8 @@ def take_away(told: Told, controls: list[str], shown: list[str]) -> None:
     for path in shown:
         steps += [("dir", path), ("bind", path, path, ("idmap",), None)]
     told["steps"] = steps
+    if "owners" in controls:
+        _shown_plainly(told)
 
 
 class Unisolated:
