@@ -141,5 +141,5 @@ def test_a_mount_is_noticed(tree: Path) -> None:
         "sys.exit(10 + ground.still_holds())\n"
     )
     words = [sys.executable, "-c", script, str(tree / "real/inner/file"), str(tree)]
-    ended = subprocess.run(["unshare", "--map-root-user", "--mount", *words], check=False)
+    ended = subprocess.run(["/usr/bin/unshare", "--map-root-user", "--mount", *words], check=False)
     assert ended.returncode == 10

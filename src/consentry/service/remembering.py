@@ -75,9 +75,8 @@ class Remembered(Generic[Key, Value]):
             is_current: whether a remembered value fits what paths alone do not tell.
         """
         entry = self._entries.get(key)
-        if entry is not None and entry.ground is not None:
-            if entry.ground.still_holds() and is_current(entry.value):
-                return entry.value
+        if entry is not None and entry.is_grounded() and is_current(entry.value):
+            return entry.value
         ground = None if entry is None else Ground.below(entry.paths)
         value = fresh()
         if entry is None or value != entry.value:
@@ -96,6 +95,9 @@ class _Entry(Generic[Value]):
     value: Value
     paths: tuple[str, ...]
     ground: Ground | None
+
+    def is_grounded(self) -> bool:
+        return self.ground is not None and self.ground.still_holds()
 
 
 def _walk(path: str, facts: dict[str, _Fact]) -> None:
@@ -122,7 +124,7 @@ def _walk(path: str, facts: dict[str, _Fact]) -> None:
             links += 1
             if links > _MOST_LINKS:
                 return
-            target = os.readlink(here)
+            target = os.readlink(here)  # noqa: PTH115 - a thousand of them
             here = "" if target.startswith("/") else here.rpartition("/")[0]
             rest += target.split("/")[::-1]
 
