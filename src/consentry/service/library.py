@@ -46,6 +46,7 @@ from consentry.surface.protected import ProtectedRoots
 _Bounds: TypeAlias = tuple[Path | None, ProtectedRoots]
 
 _MOST_ENGINES: Final = 4
+_BOXES_AHEAD: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +240,8 @@ class Library:
         with self._one_at_a_time:
             engine = self._engines.get((home, protected))
             if engine is None and len(self._engines) < _MOST_ENGINES:
-                engine = self._engines[home, protected] = NativeEngine(home, protected)
+                engine = NativeEngine(home, protected, ahead=_BOXES_AHEAD)
+                self._engines[home, protected] = engine
             return engine
 
     @contextmanager

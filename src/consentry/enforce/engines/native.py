@@ -110,7 +110,9 @@ class NativeEngine:
 
     name = ENGINE
 
-    def __init__(self, home: Path | None, protected: ProtectedRoots) -> None:
+    def __init__(self, home: Path | None, protected: ProtectedRoots, *, ahead: int = 0) -> None:
+        """`ahead` boxes are built before they are needed, once something was run."""
+        self._ahead = ahead
         self._host = Host(
             uid=os.getuid(),
             gid=os.getgid(),
@@ -229,6 +231,8 @@ class NativeEngine:
         return {
             "ids": self._host.inner,
             "steps": tuple(_with_file_numbers(compiled.steps, given + 1)),
+            "alike": compiled.alike,
+            "ahead": self._ahead,
             "hostname": "box",
             "streams": (1, 2, 3),
             "terminal": given if has_terminal else None,

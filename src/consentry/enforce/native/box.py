@@ -67,9 +67,23 @@ class Box:
 
     def build(self) -> None:
         """Everything up to and including the change of root."""
+        self.begin()
+        self.finish()
+
+    def begin(self) -> None:
+        """A root in memory, and the steps of the plan in it."""
         calls.mount("none", "/", "", calls.MS_REC | calls.MS_SLAVE)
         calls.mount("tmpfs", self._root, "tmpfs", calls.MS_NOSUID | calls.MS_NODEV, "mode=755")
         self.take_steps()
+
+    def go_on(self, plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
+        """The rest of a plan, of which the beginning was carried out as the one before."""
+        done = len(self._plan["steps"])
+        self._plan, self._files = {**plan, "steps": plan["steps"][done:]}, files
+        self.take_steps()
+
+    def finish(self) -> None:
+        """The change of root."""
         os.chdir(self._root)
         calls.pivot_root(".", ".")
         calls.umount(".", calls.MNT_DETACH)

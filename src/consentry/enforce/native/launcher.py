@@ -14,16 +14,18 @@ import select
 
 from consentry.enforce.native import box, calls, reaper, worker
 from consentry.enforce.native.observer import Observer
+from consentry.enforce.native.waiting import Start, WaitingBoxes
+from consentry.enforce.native.wire import receive_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-_MOST_FILES = 250
-_HEADER, _PREFIX = 8, 4
+_PREFIX = 4
 _REPORT_BYTES = 1 << 16
 _SERVED_AT_ONCE = 64
+_QUIET, _LOOK_AGAIN = 25, 5000  # milliseconds
 _P_PIDFD = 3
 _SIGKILL = 9
 
@@ -31,23 +33,16 @@ _SIGKILL = 9
 class _Run:
     """One box while it lives, as the launcher sees it."""
 
-    def __init__(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
+    def __init__(self, news: _socket.socket, started: Start) -> None:
         self.news = news
         self.groups: Sequence[str] = ()
         self.observer: Observer | None = None
         self.watched: set[int] = set()
-        report, report_end = os.pipe()
-        mine, its = _socketpair()
-        with_users = 0 if plan["idmap"] is not None else calls.CLONE_NEWUSER
-        self.pid = calls.clone(box.NEW_NAMESPACES | with_users)
-        if self.pid == 0:
-            os.close(report)
-            reaper.live(plan, files, report_end, (mine.detach(), its.detach()))
-        os.close(report_end)
-        its.close()
-        self.report = report
-        self.gate = mine
-        self.pidfd = os.pidfd_open(self.pid)
+        self.pid = started.pid
+        self.pidfd = started.pidfd
+        self.report = started.report
+        self.gate = started.gate
+        self.waits_to_go = False
         self.told = b""
 
 
@@ -63,6 +58,7 @@ class _Snippet(_Run):
         self.gate, self.its = _socketpair()
         self.gate.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
         self.pidfd = -1
+        self.waits_to_go = True
         self.told = b""
 
 
@@ -74,11 +70,15 @@ class Launcher:
         os.umask(0o022)
         # Nobody could be waited for where the caller ignores the death of children.
         reaper.forget_signals(kept=reaper.OF_PYTHON)
+        # Nor does a program that is run for others get ahead of everybody else.
+        if os.sched_getscheduler(0) != os.SCHED_OTHER:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         self._control = _socket.socket(fileno=control)
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._does: dict[int, Any] = {}
         self._workers: dict[str, _socket.socket] = {}
+        self._waiting = WaitingBoxes()
         # Root reaches files through mounts that show them as another user's; made once for each.
         self._shown_as: dict[int, int] = {}
 
@@ -86,15 +86,29 @@ class Launcher:
         """Until the owner is gone."""
         control = self._control.fileno()
         while True:
-            for descriptor, events in self._poll.poll():
+            happened = self._poll.poll(self._patience())
+            if not happened:
+                self._use_the_quiet()
+            for descriptor, events in happened:
                 if descriptor == control:
                     if not self._take_request():
                         return
                 elif descriptor in self._does:
                     self._does[descriptor](events)
 
+    def _patience(self) -> int | None:
+        """Milliseconds until there is something to do without being told to."""
+        if self._waiting.is_short():
+            return _QUIET if self._does else 0  # a start is not to be held up
+        return None if self._waiting.is_empty() else _LOOK_AGAIN
+
+    def _use_the_quiet(self) -> None:
+        self._waiting.end_old()
+        if self._waiting.is_short():
+            self._waiting.make_one(self._shown_as)
+
     def _take_request(self) -> bool:
-        received = _receive(self._control)
+        received = receive_order(self._control)
         if received is None:
             return False
         plan, files = received
@@ -130,11 +144,12 @@ class Launcher:
         elif "worker" in plan:
             self._order(news, plan, files)
         else:
-            run = _Run(news, plan, files)
+            run = _Run(news, self._waiting.taken(plan, files) or Start(plan, files, waits=False))
             _send(news, ("started", run.pid, ""), run.pidfd)
             self._watch(run, run.report, lambda events: self._hear(run, events))
             self._watch(run, run.pidfd, lambda _: self._bury(run))
             self._watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
+            self._waiting.wish_for(plan)
 
     def _start_worker(
         self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]"
@@ -237,7 +252,8 @@ class Launcher:
         else:
             self._forget(run, run.gate.fileno())
             return
-        run.gate.send(b"g")
+        if run.waits_to_go:
+            run.gate.send(b"g")
 
     def _serve(self, run: _Run, observer: Observer, events: int) -> None:
         if not events & select.POLLIN or not observer.serve():
@@ -278,25 +294,6 @@ class Launcher:
         os.close(run.report)
         if run.pidfd >= 0:
             os.close(run.pidfd)
-
-
-def _receive(control: _socket.socket) -> "tuple[dict[str, Any], list[int]] | None":
-    """A plan and its descriptors; None when the owner is gone."""
-    space = _socket.CMSG_SPACE(4 * _MOST_FILES)
-    header, ancillary, _, _ = control.recvmsg(_HEADER, space, _socket.MSG_CMSG_CLOEXEC)
-    files = [
-        int.from_bytes(data[at : at + 4], "little")
-        for _, _, data in ancillary
-        for at in range(0, len(data) - len(data) % 4, 4)
-    ]
-    wanted = int.from_bytes(header, "little")
-    body = b""
-    while len(body) < wanted:
-        part = control.recv(wanted - len(body))
-        if not part:
-            return None
-        body += part
-    return (marshal.loads(body), files) if header else None  # noqa: S302 - from our own owner
 
 
 def _other_users(first: int) -> int:

@@ -82,6 +82,8 @@ class Plan:
     denied: tuple[Pattern, ...] = ()
     home: str | None = None
     legible: tuple[str, ...] | None = None
+    alike: int = 0
+    """So many of the first steps are the same for every run of the same kind."""
 
     def may_read(self, path: str) -> bool:
         """Whether what is there may be opened; where only grants are there, all of it may."""
@@ -133,6 +135,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         for path, is_writable in own
     ]
     steps += runtime.prefix_steps
+    alike = len(steps)
     steps += layer_steps(layered, runs_any=runs_any)
     steps += bind_steps(readable)
     steps += home_steps(shown, host.home)
@@ -153,6 +156,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         ]
     return Plan(
         steps=tuple(steps),
+        alike=alike,
         landlock=_ruleset(handled, host.landlock_abi, rules),
         filter=compile_filter(host.machine, FilterWish(memory_files=runs_any)),
         layered=layered,

@@ -14,10 +14,11 @@ import os
 import resource
 
 from consentry.enforce.native import box, calls
+from consentry.enforce.native.wire import receive_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 NOT_FOUND, NOT_EXECUTABLE, NOT_BUILT = 127, 126, 125
@@ -36,13 +37,28 @@ def live(
     `report` is where the launcher reads; `gate` is the pair of socket ends, the launcher's and its
     own, over which the program hands out its listener and is told to go on.
     """
+    # The launcher's sockets, and those of other boxes, are no business of this one; and were the
+    # other end of the gate open here, nobody could tell that the launcher is gone.
+    _keep_only((*files[1:], report, gate[1]))
+    _live(lambda: _run(plan, files, report, gate[1]), report)
+
+
+def live_waiting(
+    base: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: "tuple[int, int]"
+) -> None:
+    """Builds what is alike in all boxes of a kind, waits for a plan, and goes on as `live` does.
+
+    `base` has the first steps of the plans to come, `files` at most the namespace for its mounts.
+    """
+    _keep_only((*files, report, gate[1]))
+    _live(lambda: _wait(base, files, report, gate[1]), report)
+
+
+def _live(run: "Callable[[], int]", report: int) -> None:
     status = NOT_BUILT
     try:
         calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
-        # The launcher's sockets, and those of other boxes, are no business of this one; and were
-        # the other end of the gate open here, nobody could tell that the launcher is gone.
-        _keep_only((*files[1:], report, gate[1]))
-        status = _run(plan, files, report, gate[1])
+        status = run()
     except box.Replaced as problem:
         _tell(report, "replaced", 0, str(problem))
     except OSError as problem:
@@ -54,13 +70,44 @@ def live(
 
 
 def _run(plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: int) -> int:
+    _join(plan)
+    _enter(plan)
+    built = box.Box(plan, files)
+    built.begin()
+    return _finish(built, plan, files, report, gate)
+
+
+def _wait(base: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: int) -> int:
+    _enter(base)
+    built = box.Box(base, files)
+    built.begin()
+    with_gate = _socket.socket(fileno=gate)
+    order = receive_order(with_gate)
+    with_gate.detach()
+    if order is None:
+        return NOT_BUILT
+    plan, given = order
+    given = [-1, *given]  # the first one is the launcher's own
+    _join(plan)
+    built.go_on(plan, given)
+    return _finish(built, plan, given, report, gate)
+
+
+def _join(plan: "Mapping[str, Any]") -> None:
     for door in plan.get("groups", ()):
         _write(door, b"0")
-    uid, gid = plan["ids"]
+
+
+def _enter(plan: "Mapping[str, Any]") -> None:
     if plan["idmap"] is None:
-        box.enter_user_namespace(uid, gid)
-    built = box.Box(plan, files)
-    built.build()
+        box.enter_user_namespace(*plan["ids"])
+
+
+def _finish(
+    built: box.Box, plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: int
+) -> int:
+    built.finish()
+    uid, gid = plan["ids"]
     _socket.sethostname(plan["hostname"])
     calls.drop_bounding_set()
     if plan["idmap"] is not None:
@@ -70,7 +117,7 @@ def _run(plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: i
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
     calls.prctl(calls.PR_SET_DUMPABLE, 0)
-    hand_out(gate, b"b", built.layer)
+    _pass_out(gate, b"b", built.layer)
     for number in _PASSED_ON:
         _signal.signal(number, _signal.SIG_IGN)
     child = os.fork()
@@ -99,7 +146,8 @@ def _become_program(
         box.restrict_files(plan["landlock"])
         listener = calls.seccomp(plan["filter"], listening=plan["listens"])
         if plan["listens"]:
-            hand_out(gate, b"l", listener)
+            # Whatever is trapped waits until somebody serves it, and fails when nobody can.
+            _pass_out(gate, b"l", listener)
             os.close(listener)
         calls.close_from(3)
         os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
@@ -153,17 +201,17 @@ def _take_streams(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
 
 
 def hand_out(gate: int, what: bytes, descriptor: int | None) -> None:
-    """Passes a descriptor to the launcher, and goes on only when it was taken.
+    """Passes a descriptor to the launcher, and goes on only when it was taken."""
+    _pass_out(gate, what, descriptor)
+    if not os.read(gate, 1):
+        raise OSError(errno.EPIPE, os.strerror(errno.EPIPE), "the launcher is gone")
 
-    With a listener, nothing that is trapped may be called before somebody serves it.
-    """
+
+def _pass_out(gate: int, what: bytes, descriptor: int | None) -> None:
     with_gate = _socket.socket(fileno=gate)
     rights = [] if descriptor is None else [descriptor.to_bytes(4, "little")]
     with_gate.sendmsg([what], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, each) for each in rights])
-    answer = with_gate.recv(1)
     with_gate.detach()
-    if not answer:
-        raise OSError(errno.EPIPE, os.strerror(errno.EPIPE), "the launcher is gone")
 
 
 def _reap(child: int, report: int) -> int:

@@ -1,0 +1,127 @@
+"""Boxes that are built ahead: as far as all of their kind are alike, waiting for their plan.
+
+The launcher's side. A program that runs others one after the other waits for the rest of a box only;
+the next one is made while nothing else is to be done. Each is used once. One that waited long is
+not used, because the host may have changed around it, and boxes that nobody comes for are ended.
+"""
+
+import _socket
+import os
+import time
+
+from consentry.enforce.native import box, calls, reaper
+from consentry.enforce.native.wire import send_order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+_LONGEST_WAIT = 20.0
+_MOST_KINDS = 4
+_P_PIDFD = 3
+_SIGKILL = 9
+
+
+class Start:
+    """The first process of a box, and what the launcher hears and says of it over."""
+
+    def __init__(self, plan: "Mapping[str, Any]", files: "Sequence[int]", *, waits: bool) -> None:
+        report, report_end = os.pipe()
+        mine, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        with_users = 0 if plan["idmap"] is not None else calls.CLONE_NEWUSER
+        self.pid = calls.clone(box.NEW_NAMESPACES | with_users)
+        if self.pid == 0:
+            os.close(report)
+            lives = reaper.live_waiting if waits else reaper.live
+            lives(plan, files, report_end, (mine.detach(), its.detach()))
+        os.close(report_end)
+        its.close()
+        self.report = report
+        self.gate = mine
+        self.pidfd = os.pidfd_open(self.pid)
+        self.since = time.monotonic()
+
+    def end(self) -> None:
+        """Of one that nobody needs."""
+        os.kill(self.pid, _SIGKILL)
+        os.waitid(_P_PIDFD, self.pidfd, os.WEXITED)
+        self.gate.close()
+        os.close(self.report)
+        os.close(self.pidfd)
+
+
+class WaitingBoxes:
+    """Those that wait, by what they were built from."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[Any, tuple[dict[str, Any], int]] = {}
+        self._boxes: dict[Any, list[Start]] = {}
+
+    def taken(self, plan: "dict[str, Any]", files: "Sequence[int]") -> Start | None:
+        """One that goes on with this plan from now on; None where none waits."""
+        waiting = self._boxes.get(_kind(plan), []) if plan.get("ahead") else []
+        while waiting:
+            found = waiting.pop()
+            if not _is_old(found):
+                try:
+                    send_order(found.gate, plan, files[1:])
+                except OSError:
+                    pass  # it could not be built that far, and why is said by the next one
+                else:
+                    return found
+            found.end()
+        return None
+
+    def wish_for(self, plan: "dict[str, Any]") -> None:
+        """More of that kind, as many as the plan's owner wants ahead."""
+        if plan.get("ahead", 0):
+            kind = _kind(plan)
+            base = {name: plan[name] for name in ("root", "ids", "idmap")}
+            base["steps"] = plan["steps"][: plan["alike"]]
+            self._wanted.pop(kind, None)
+            self._wanted[kind] = (base, plan["ahead"])
+            while len(self._wanted) > _MOST_KINDS:
+                self._drop(next(iter(self._wanted)))
+
+    def is_short(self) -> bool:
+        """Whether fewer wait than are wanted."""
+        return any(
+            len(self._boxes.get(kind, ())) < ahead for kind, (_, ahead) in self._wanted.items()
+        )
+
+    def is_empty(self) -> bool:
+        """Whether nobody waits."""
+        return not any(self._boxes.values())
+
+    def make_one(self, shown_as: "Mapping[int, int]") -> None:
+        """Of the kind that was asked for last and is short.
+
+        `shown_as` has the namespaces that show files as those of another user, by its number.
+        """
+        for kind, (base, ahead) in reversed(self._wanted.items()):
+            waiting = self._boxes.setdefault(kind, [])
+            if len(waiting) < ahead:
+                other = shown_as.get(base["ids"][0])
+                files, idmap = ([], None) if other is None else ([other], 0)
+                waiting.insert(0, Start({**base, "idmap": idmap}, files, waits=True))
+                return
+
+    def end_old(self) -> None:
+        """Those that waited too long; no more of their kind are made until somebody asks."""
+        for kind, waiting in list(self._boxes.items()):
+            if any(map(_is_old, waiting)):
+                self._drop(kind)
+
+    def _drop(self, kind: object) -> None:
+        self._wanted.pop(kind, None)
+        for each in self._boxes.pop(kind, ()):
+            each.end()
+
+
+def _kind(plan: "Mapping[str, Any]") -> object:
+    return (plan["ids"], plan["steps"][: plan["alike"]])
+
+
+def _is_old(waiting: Start) -> bool:
+    return time.monotonic() - waiting.since > _LONGEST_WAIT
