@@ -78,7 +78,7 @@ def test_what_may_not_leave_the_box_is_dropped_and_told(tmp_path: Path) -> None:
     verdicts, _ = _box(workspace, state, SCRIPT, "./")
     told = {each.resource.removeprefix(f"{workspace}/"): each for each in verdicts.violations}
     assert sorted(told) == [".git/hooks/pre-commit", "leaves", "pipe"]
-    assert told[".git/hooks/pre-commit"].allow == "--write .git/hooks/pre-commit"
+    assert told[".git/hooks/pre-commit"].allow == f"--write {workspace}/.git/hooks/"
     assert sorted(path for path in sight_of(workspace) if ".git" in path) == [".git", ".git/HEAD"]
 
 

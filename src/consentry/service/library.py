@@ -111,7 +111,7 @@ def _is_current(prepared: _Prepared) -> bool:
     return (
         prepared.is_lasting
         and prepared.engine is not None
-        and prepared.engine.hides_the_same(prepared.plan)
+        and prepared.engine.is_current(prepared.plan)
     )
 
 

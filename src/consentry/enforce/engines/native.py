@@ -151,9 +151,11 @@ class NativeEngine:
             raise NotEnforceable(self.name, lacking)
         return NativePlan(wanted, compile_plan(wanted, self._host), limits)
 
-    def hides_the_same(self, plan: NativePlan) -> bool:
+    def is_current(self, plan: NativePlan) -> bool:
         """Whether what lies in the granted roots and is denied is still what the plan hides."""
         compiled, wanted = plan.plan, plan.wanted
+        if not compiled.alike:
+            return False
         if wanted.view is View.VISIBLE:
             return False  # it shows the whole tree, which has to be looked at anew
         shown = [*(layer.root for layer in compiled.layered), *compiled.readable]
@@ -232,7 +234,7 @@ class NativeEngine:
             "ids": self._host.inner,
             "steps": tuple(_with_file_numbers(compiled.steps, given + 1)),
             "alike": compiled.alike,
-            "ahead": self._ahead,
+            "ahead": self._ahead if compiled.alike else 0,
             "hostname": "box",
             "streams": (1, 2, 3),
             "terminal": given if has_terminal else None,

@@ -83,7 +83,8 @@ class Plan:
     home: str | None = None
     legible: tuple[str, ...] | None = None
     alike: int = 0
-    """So many of the first steps are the same for every run of the same kind."""
+    """So many of the first steps are the same for every run of the same kind; with none, the whole
+    plan is for one run only."""
 
     def may_read(self, path: str) -> bool:
         """Whether what is there may be opened; where only grants are there, all of it may."""
@@ -135,7 +136,8 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         for path, is_writable in own
     ]
     steps += runtime.prefix_steps
-    alike = len(steps)
+    # What is hidden in the host's own tree may be another thing a moment later.
+    alike = 0 if is_visible else len(steps)
     steps += layer_steps(layered, runs_any=runs_any)
     steps += bind_steps(readable)
     steps += home_steps(shown, host.home)
