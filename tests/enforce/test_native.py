@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -11,10 +12,13 @@ import pytest
 from consentry.base.codes import Code
 from consentry.enforce.confinement import Confinement, Program, Reads, Rounding, Writes
 from consentry.enforce.engine import NotEnforceable
-from consentry.enforce.engines.native import NativeEngine
+from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.enforce.native import readgrants
+from consentry.enforce.patternfiles import Budget
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
 from consentry.surface.protected import protected_roots
+from tests.enforce.boxes import ENVIRONMENT, program_of
 
 
 @pytest.fixture
@@ -22,6 +26,13 @@ def engine() -> Iterator[NativeEngine]:
     """The engine, of which nothing is started."""
     with closing(NativeEngine(None, protected_roots())) as engine:
         yield engine
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder where a run has none of its own."""
+    with TemporaryDirectory(dir="/var/tmp") as place:
+        yield Path(place)
 
 
 @pytest.fixture
@@ -36,7 +47,6 @@ def plain(tmp_path: Path) -> Confinement:
     [
         ({"writes": Writes.DIRECT}, "direct writes are not built"),
         ({"reads": Reads.EXACT}, "exact reads are not built"),
-        ({"rounding": Rounding.EXACT}, "patterns held exactly are not built"),
         ({"surface": Surface.of(net=Level.ANY)}, "network access needs the egress proxy"),
     ],
 )
@@ -49,3 +59,81 @@ def test_what_is_not_built_is_refused(
     assert raised.value.code is Code.NOT_ENFORCEABLE
     assert [each.why for each in raised.value.lacking] == [said]
     assert engine.compile(plain).wanted == plain
+
+
+def test_patterns_that_are_held_as_they_are_compile_as_exact(
+    engine: NativeEngine, plain: Confinement, tmp_path: Path
+) -> None:
+    """Whole folders, literal files, and patterns where nothing may be written."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "src").mkdir()
+    surface = Surface.of(
+        read=["./*.txt", "./docs/**/*.md", "./src/", "./one"], write=["./out/", "./src/one"]
+    )
+    wanted = replace(plain, surface=surface, rounding=Rounding.EXACT)
+    assert engine.compile(wanted).plan.grants.rounded == ()
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "said"),
+    [
+        (["./*.txt"], ["./one"], "`*.txt` is held by the folder it begins with"),
+        (["./*.txt"], ["./new/"], "`*.txt` is held by the folder it begins with"),
+        (["./docs/*.md"], ["./docs/"], None),
+        (["./docs/*.md"], ["./docs/*.pdf"], "`docs/*.md` is held by the folder it begins with"),
+        ([], ["./docs/*.pdf"], "`docs/*.pdf` is held by the folder it begins with"),
+        (["./many/*"], [], "`many/*` is held by the folder it begins with"),
+    ],
+)
+def test_a_pattern_that_must_be_rounded_up_is_refused_as_exact(
+    engine: NativeEngine,
+    plain: Confinement,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    read: list[str],
+    write: list[str],
+    said: str | None,
+) -> None:
+    """The refusal names the pattern and why; rounded, the same compiles and tells of it."""
+    monkeypatch.setattr(readgrants, "Budget", lambda: Budget(matched=3))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "many").mkdir()
+    for number in range(4):
+        (tmp_path / "many" / str(number)).touch()
+    surface = Surface.of(read=read, write=write)
+    rounded = engine.compile(replace(plain, surface=surface)).plan.grants
+    wanted = replace(plain, surface=surface, rounding=Rounding.EXACT)
+    if said is None:
+        assert engine.compile(wanted).plan.grants.rounded == ()
+        return
+    with pytest.raises(NotEnforceable) as raised:
+        engine.compile(wanted)
+    assert any(each.why.startswith(said) for each in raised.value.lacking)
+    assert any(each.mechanism.startswith(said) for each in rounded.held)
+
+
+def test_a_file_that_is_made_later_is_not_open(engine: NativeEngine, tmp_path: Path) -> None:
+    """Files that match are found when the plan is made; a new one is refused and told of as new."""
+    program = program_of(["cat", "old.txt", "new.txt"], tmp_path)
+    wanted = Confinement(Surface.of(read=["./*.txt"]), tmp_path, program, ENVIRONMENT)
+    (tmp_path / "old.txt").write_text("old")
+    plan = engine.compile(wanted)
+    (tmp_path / "new.txt").write_text("new")
+    outcome = engine._held_run(plan, (), Io(keeps=True), "run")
+    assert outcome.stdout == b"old"
+    assert outcome.reads == (str(tmp_path / "old.txt"),)
+    [violation] = outcome.violations
+    assert violation.resource == str(tmp_path / "new.txt")
+    assert violation.rule == "made after `*.txt` was bound"
+    assert engine._held_run(engine.compile(wanted), (), Io(keeps=True), "run").stdout == b"oldnew"
+
+
+def test_below_the_run_s_own_folders_a_pattern_is_rounded_up(
+    engine: NativeEngine, plain: Confinement
+) -> None:
+    """The rule that opens the run's own `/tmp` opens whatever is mounted below it."""
+    with TemporaryDirectory(dir="/tmp") as place:
+        wanted = replace(plain, workspace=Path(place), rounding=Rounding.EXACT)
+        with pytest.raises(NotEnforceable) as refused:
+            engine.compile(wanted)
+    assert "below a folder that is the run's own" in refused.value.message

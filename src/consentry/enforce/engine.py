@@ -4,7 +4,7 @@ An engine refuses what it cannot enforce: `compile` raises with the list of cont
 and then nothing runs. Launching takes a permit that was spent, and nothing else starts a program.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, Self, TypeAlias
@@ -56,6 +56,23 @@ class Held:
     control: Control
     mechanism: str
     truth: Truth = Truth.KERNEL
+
+
+class HeldAs(StrEnum):
+    """How the grant was held by which a file could be used."""
+
+    meaning: str
+
+    def __new__(cls, name: str, meaning: str) -> Self:
+        """A member is its own name; the meaning hangs on it."""
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.meaning = meaning
+        return member
+
+    EXACT = ("exact", "a grant means it, and the kernel opens no more than that grant")
+    ROUNDED = ("rounded", "a pattern means it, and the kernel opens the folder it begins with")
+    OUTSIDE = ("outside", "no grant means it; it was open because a pattern is rounded up")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +162,7 @@ class Outcome:
     output_bytes: int = 0
     layer: int | None = None
     limit: str | None = None
+    reads_held: Mapping[str, HeldAs] = field(default_factory=dict)
 
 
 Compiled: TypeAlias = object

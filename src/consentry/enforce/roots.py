@@ -13,6 +13,7 @@ from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.surface.automaton import AllOf
 from consentry.surface.entries import deepest_of
 from consentry.surface.pattern import Anchor, Pattern
 from consentry.surface.patterns import PatternScope
@@ -27,7 +28,8 @@ class Root:
     """A place in the host's tree that a pattern leads to.
 
     `is_whole` says that the pattern opens everything at and below it; otherwise it is held rounded
-    up to this root. `identity` is None for a place that does not exist yet.
+    up to this root, or file by file. `identity` is None for a place that does not exist yet. `also`
+    are the patterns that a path must match besides.
     """
 
     path: Path
@@ -35,6 +37,7 @@ class Root:
     is_whole: bool
     is_folder: bool
     identity: tuple[int, int] | None
+    also: tuple[Pattern, ...] = ()
 
     @property
     def exists(self) -> bool:
@@ -46,10 +49,7 @@ def bound_roots(
     scope: PatternScope, workspace: Path, home: Path | None, protected: ProtectedRoots
 ) -> tuple[Root, ...]:
     """The roots of every entry, in order of path; raises where one may not be granted."""
-    found = [
-        _bound(deepest_of(entry), len(entry) == 1, workspace, home, protected)
-        for entry in scope.entries
-    ]
+    found = [_bound(entry, workspace, home, protected) for entry in scope.entries]
     return tuple(sorted((root for root in found if root is not None), key=lambda r: str(r.path)))
 
 
@@ -81,12 +81,10 @@ def is_own(path: Path) -> bool:
 
 
 def _bound(
-    pattern: Pattern,
-    is_alone: bool,  # noqa: FBT001 - whether other patterns narrow the entry
-    workspace: Path,
-    home: Path | None,
-    protected: ProtectedRoots,
+    entry: AllOf, workspace: Path, home: Path | None, protected: ProtectedRoots
 ) -> Root | None:
+    pattern = deepest_of(entry)
+    also = tuple(each for each in entry if each is not pattern)
     path = place_of(pattern, workspace, home)
     if path is None:
         raise Refused(Code.SURFACE_PATTERN, f"`{pattern.text}` names no place that could be bound")
@@ -97,10 +95,9 @@ def _bound(
         _require_grantable(real, pattern, protected)
     found = _look(real)
     is_folder = found is not None and stat.S_ISDIR(found.st_mode)
-    is_whole = is_alone and (pattern.is_tree or (pattern.is_literal and (is_folder or not found)))
-    if is_alone and pattern.is_literal and found is not None and not is_folder:
-        is_whole = True
-    return Root(real, pattern, is_whole, is_folder, found and (found.st_dev, found.st_ino))
+    is_whole = not also and (pattern.is_tree or pattern.is_literal)
+    identity = found and (found.st_dev, found.st_ino)
+    return Root(real, pattern, is_whole, is_folder, identity, also)
 
 
 def _require_grantable(real: Path, pattern: Pattern, protected: ProtectedRoots) -> None:

@@ -15,7 +15,7 @@ from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
 from consentry.decide.permit import Permit
-from consentry.enforce.engine import Ending, Outcome, ProgramRun
+from consentry.enforce.engine import Ending, HeldAs, Outcome, ProgramRun
 from consentry.enforce.layer import path_text
 from consentry.enforce.violations import PermissionDenied, Truth
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
@@ -128,8 +128,13 @@ def _execution(facts: RunFacts) -> dict[str, Json]:
 def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
     workspace = facts.bound.confinement.workspace
     reads = () if facts.outcome is None else facts.outcome.reads
+    held = {} if facts.outcome is None else facts.outcome.reads_held
     read: list[Json] = [
-        {"path": shown_path(path, workspace), "hash": hashes.digest_of(path)}
+        {
+            "path": shown_path(path, workspace),
+            "hash": hashes.digest_of(path),
+            "held": held.get(path, HeldAs.EXACT).value,
+        }
         for path in reads[:MOST_LISTED]
     ]
     truth = Truth.OBSERVED if facts.outcome is None else facts.outcome.reads_truth

@@ -15,7 +15,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
-from consentry.enforce.confinement import Confinement, Reads, Rounding, View, Writes
+from consentry.enforce.confinement import Confinement, Reads, View, Writes
 from consentry.enforce.engine import (
     Control,
     Held,
@@ -40,7 +40,7 @@ from consentry.enforce.native.findings import ENGINE, findings_of, merged
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
-from consentry.enforce.native.planner import Host, Plan, compile_plan
+from consentry.enforce.native.planner import Host, Plan, compile_plan, require_rounding
 from consentry.enforce.native.planparts import hidden_places
 from consentry.enforce.native.probe import Trial, try_out
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
@@ -149,13 +149,17 @@ class NativeEngine:
         lacking += [Lacking(LIMITED[each.control], each.why) for each in limits.unheld]
         if lacking:
             raise NotEnforceable(self.name, lacking)
-        return NativePlan(wanted, compile_plan(wanted, self._host), limits)
+        plan = compile_plan(wanted, self._host)
+        require_rounding(self.name, wanted, plan)
+        return NativePlan(wanted, plan, limits)
 
     def is_current(self, plan: NativePlan) -> bool:
         """Whether what lies in the granted roots and is denied is still what the plan hides."""
         compiled, wanted = plan.plan, plan.wanted
         if not compiled.alike:
             return False
+        if compiled.grants.picked:
+            return False  # what a pattern matches has to be found anew
         if wanted.view is View.VISIBLE:
             return False  # it shows the whole tree, which has to be looked at anew
         shown = [*(layer.root for layer in compiled.layered), *compiled.readable]
@@ -178,8 +182,6 @@ class NativeEngine:
             found.append(Lacking(Control.WRITES, "direct writes are not built"))
         if wanted.reads is Reads.EXACT:
             found.append(Lacking(Control.FILES_READ, "exact reads are not built"))
-        if wanted.rounding is Rounding.EXACT:
-            found.append(Lacking(Control.READS, "patterns held exactly are not built"))
         return found
 
     def launch(
@@ -271,12 +273,17 @@ class NativeEngine:
             signal=-code if code is not None and code < 0 else None,
             usage=usage_of(limited),
             reads=tuple(found.reads),
+            reads_held=found.held,
             reads_truth=Truth.OBSERVED,
             runtime_reads=found.runtime,
             programs=tuple(found.programs),
             violations=tuple(merged(found.violations)),
             complete=found.complete,
-            held=(*held_in(plan.wanted.view), *held_limits(plan.limits)),
+            held=(
+                *held_in(plan.wanted.view),
+                *plan.plan.grants.held,
+                *held_limits(plan.limits),
+            ),
             stdout=kept[0],
             stderr=kept[-1],
             output_bytes=supervised.output_bytes,

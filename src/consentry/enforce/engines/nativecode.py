@@ -34,7 +34,7 @@ from consentry.enforce.native.findings import ENGINE, findings_of, merged
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
-from consentry.enforce.native.planner import Host
+from consentry.enforce.native.planner import Host, require_rounding
 from consentry.enforce.native.snippetplan import SnippetPlan, compile_snippet
 from consentry.enforce.native.snippets import SnippetError, SnippetWorkers, StartedSnippet
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
@@ -107,7 +107,9 @@ class NativeCode:
         ]
         if lacking:
             raise NotEnforceable(self.name, lacking)
-        return CodePlan(wanted, tuple(preload), compile_snippet(wanted, host), limits, protected)
+        snippet = compile_snippet(wanted, host)
+        require_rounding(self.name, wanted, snippet.plan)
+        return CodePlan(wanted, tuple(preload), snippet, limits, protected)
 
     def _lacking(self, wanted: Confinement, host: Host) -> list[Lacking]:
         found = []
@@ -238,12 +240,13 @@ def _outcome(
         signal=-code if code is not None and code < 0 else None,
         usage=usage_of(limited),
         reads=tuple(found.reads),
+        reads_held=found.held,
         reads_truth=Truth.OBSERVED,
         runtime_reads=found.runtime,
         programs=(),
         violations=tuple(_allowed_by_our_options(each) for each in merged(found.violations)),
         complete=found.complete,
-        held=(*_held_here(), *held_limits(plan.limits)),
+        held=(*_held_here(), *plan.snippet.plan.grants.held, *held_limits(plan.limits)),
         stdout=out,
         stderr=err,
         output_bytes=max(0, supervised.output_bytes - len(started.pipes[2].kept)),

@@ -45,6 +45,7 @@ _DEVICE_LINKS = (
 )
 _COPY_BYTES = 1 << 20
 _KIND, _FOLDER, _FILE, _LINK = 0o170000, 0o040000, 0o100000, 0o120000
+_READ_DIR = 0x8  # Landlock's right that only folders have
 
 
 class Replaced(Exception):
@@ -411,12 +412,31 @@ def restrict_files(rules: "Mapping[str, Any] | None") -> None:
             continue
         calls.landlock_allow(ruleset, rights, opened)
         os.close(opened)
+    for path, rights in rules["picked"]:
+        _allow_picked(ruleset, path, rights)
     calls.landlock_restrict(ruleset, rules["flags"])
     os.close(ruleset)
 
 
 def _detach(path: str) -> None:
     calls.umount(path, calls.MNT_DETACH)
+
+
+def _allow_picked(ruleset: int, path: str, rights: int) -> None:
+    """A rule on a name that was found in a tree, if there is still a thing of that kind.
+
+    One that is gone, closed to this user, or a link by now is not open, and stops nothing.
+    """
+    try:
+        opened = calls.openat2(
+            calls.AT_FDCWD, os.fsencode(path), os.O_PATH, calls.RESOLVE_NO_SYMLINKS
+        )
+    except OSError:
+        return
+    kind = os.fstat(opened).st_mode & _KIND
+    if kind == (_FOLDER if rights & _READ_DIR else _FILE):
+        calls.landlock_allow(ruleset, rights, opened)
+    os.close(opened)
 
 
 def _require_same(found: os.stat_result, identity: "tuple[int, int] | None", source: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from consentry.enforce.engine import ProgramRun
+from consentry.enforce.engine import HeldAs, ProgramRun
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.runtime import HOME
 from consentry.enforce.roots import OWN_FOLDERS
@@ -54,6 +54,7 @@ class Findings:
     """What the notes of one run come to."""
 
     reads: dict[str, int] = field(default_factory=dict)
+    held: dict[str, HeldAs] = field(default_factory=dict)
     runtime: dict[str, int] = field(default_factory=dict)
     programs: list[ProgramRun] = field(default_factory=list)
     violations: list[PermissionDenied] = field(default_factory=list)
@@ -84,6 +85,8 @@ class _Reader:
         match kind:
             case "exec":
                 self._exec(place, detail, times, is_inside=is_inside)
+            case "look" if is_inside and self._is_closed(place):
+                pass  # a name that is there may be looked at; nothing was read or refused
             case "read" | "look":
                 # To be looked up is not refused to what is there, only to be opened.
                 is_closed = is_inside and kind == "read" and not self._plan.may_read(place)
@@ -122,11 +125,24 @@ class _Reader:
             if root is not None:
                 self.found.runtime[root] = self.found.runtime.get(root, 0) + times
             elif not is_folder and _below(place, self._shown):
-                self.found.reads[place] = self.found.reads.get(place, 0) + times
+                self._read_granted(place, times)
         elif place not in _USUAL and not _below(place, self._plan.runtime.roots):
             found = place if is_outside else self._outside(place)
             if found is not None:
                 self._deny_path(Operation.READ, found, "--read", times)
+
+    def _is_closed(self, place: str) -> bool:
+        return _below(place, self._shown) and self._plan.grants.held_as(place) is None
+
+    def _read_granted(self, place: str, times: int) -> None:
+        """A file in a root that is shown; a grant may mean it, or only files beside it."""
+        held = self._plan.grants.held_as(place)
+        if held is None:
+            rule = self._plan.grants.rule_against(place)
+            self._deny(Operation.READ, place, rule, _option("--read", place), times)
+        else:
+            self.found.held[place] = held
+            self.found.reads[place] = self.found.reads.get(place, 0) + times
 
     def _outside(self, place: str) -> str | None:
         """What a name that is nowhere inside leads to on the host; below the run's home, the user's."""

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from consentry.enforce.confinement import Confinement, View
+from consentry.enforce.confinement import Confinement, Rounding, View
+from consentry.enforce.engine import Lacking, NotEnforceable
 from consentry.enforce.native.otherids import FIRST
 from consentry.enforce.native.planparts import (
     Layered,
     Rule,
     apart_from_layers,
+    around_layers,
     bind_steps,
     hidden_places,
     home_steps,
@@ -24,8 +26,10 @@ from consentry.enforce.native.planparts import (
     program_rules,
     program_steps,
     protected_patterns,
+    read_rules,
     writable_place,
 )
+from consentry.enforce.native.readgrants import ReadGrants, read_grants
 from consentry.enforce.native.rights import (
     DEVICES,
     EXECUTE,
@@ -79,6 +83,7 @@ class Plan:
     hidden: tuple[str, ...]
     places: tuple[tuple[str, bool], ...]
     startable: frozenset[str] | None
+    grants: ReadGrants
     denied: tuple[Pattern, ...] = ()
     home: str | None = None
     legible: tuple[str, ...] | None = None
@@ -107,11 +112,13 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
     reads = bound_roots(surface.fs_read_roots, wanted.workspace, host.home, host.protected)
     writes = bound_roots(surface.fs_write_roots, wanted.workspace, host.home, host.protected)
     runtime = runtime_of(host.protected, wanted.program.prefixes, *host.inner)
-    layered = tuple(layered_roots(reads, writes))
+    layered = tuple(layered_roots(around_layers(reads, writes), writes))
     readable = tuple(apart_from_layers(reads, layered, runtime))
     shown = [*(layer.root for layer in layered), *readable]
     denied = (*wanted.denied, *protected_patterns(shown, host.protected))
     hidden = tuple(hidden_places(denied, shown, wanted.workspace, host.home))
+    programs = (*wanted.program.copies, *wanted.program.startable)
+    grants = read_grants(reads, writes, layered, runtime, hidden, programs)
     own = own_folders(surface.fs_write_roots)
     runs_any = surface.proc_exec.level is Level.ANY
     is_visible = wanted.view is View.VISIBLE
@@ -138,8 +145,8 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
     steps += runtime.prefix_steps
     # What is hidden in the host's own tree may be another thing a moment later.
     alike = 0 if is_visible else len(steps)
-    steps += layer_steps(layered, runs_any=runs_any)
     steps += bind_steps(readable)
+    steps += layer_steps(layered, runs_any=runs_any)
     steps += home_steps(shown, host.home)
     steps.append(("dir", str(wanted.program.folder)))
     steps += [("hide_folder" if Path(path).is_dir() else "hide_file", path) for path in hidden]
@@ -149,17 +156,17 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         *((path, _on_runtime(path, handled, runs_any=runs_any)) for path in runtime.roots),
         *_fixed_rules(handled, is_visible=is_visible),
         *((path, handled.on(WRITE if can else READ, folder=True)) for path, can in own),
-        *layer_rules(layered, reads, handled),
+        *layer_rules(layered, handled, runs_any=runs_any),
+        *read_rules(grants.open_roots, handled, runs_any=runs_any),
+        *grants.lists(handled),
         *program_rules(wanted, handled),
     ]
-    if runs_any:
-        rules += [
-            (str(root.path), handled.on(READ | EXECUTE, folder=root.is_folder)) for root in shown
-        ]
     return Plan(
         steps=tuple(steps),
         alike=alike,
-        landlock=_ruleset(handled, host.landlock_abi, rules),
+        landlock=ruleset(
+            handled, host.landlock_abi, rules, tuple(grants.rules(handled, runs_any=runs_any))
+        ),
         filter=compile_filter(host.machine, FilterWish(memory_files=runs_any)),
         layered=layered,
         readable=readable,
@@ -172,13 +179,20 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
             *((str(root.path), False) for root in shown),
             *((str(writable_place(root)), True) for layer in layered for root in layer.writable),
         ),
-        startable=None
-        if runs_any
-        else frozenset(map(str, (*wanted.program.copies, *wanted.program.startable))),
+        startable=None if runs_any else frozenset(map(str, programs)),
+        grants=grants,
         denied=denied,
         home=None if host.home is None else str(host.home),
         legible=tuple(path for path, rights in rules if rights & READ) if is_visible else None,
     )
+
+
+def require_rounding(engine: str, wanted: Confinement, plan: Plan) -> None:
+    """Raises where patterns are to be held exactly and one of them is not."""
+    if wanted.rounding is Rounding.EXACT and plan.grants.rounded:
+        raise NotEnforceable(
+            engine, [Lacking(each.control, str(each)) for each in plan.grants.rounded]
+        )
 
 
 def _on_runtime(path: str, handled: Handled, *, runs_any: bool) -> int:
@@ -198,7 +212,10 @@ def _fixed_rules(handled: Handled, *, is_visible: bool) -> list[Rule]:
     ]
 
 
-def _ruleset(handled: Handled, abi: int, rules: list[Rule]) -> dict[str, Any] | None:
+def ruleset(
+    handled: Handled, abi: int, rules: list[Rule], picked: tuple[Rule, ...] = ()
+) -> dict[str, Any] | None:
+    """What the box is told of Landlock; `picked` are places where no link is followed."""
     if abi == 0:
         return None
     # One rule a place: later rules add to earlier ones, and each costs a descriptor.
@@ -212,6 +229,7 @@ def _ruleset(handled: Handled, abi: int, rules: list[Rule]) -> dict[str, Any] | 
         "scoped": handled.scoped,
         "flags": handled.flags,
         "paths": list(together.items()),
+        "picked": picked,
     }
 
 

@@ -41,6 +41,20 @@ def layered_roots(reads: Iterable[Root], writes: Iterable[Root]) -> Iterator[Lay
             number += 1
 
 
+def around_layers(reads: Iterable[Root], writes: Iterable[Root]) -> Iterator[Root]:
+    """The readable roots that become part of a layer where something in them is writable.
+
+    A pattern stays out of it if what is writable are folders below, so that it can be held file by
+    file around them: a layer has a place to be mounted at only where its folder exists.
+    """
+    places = [writable_place(root) for root in writes]
+    for root in reads:
+        below = [place for place in places if place.is_relative_to(root.path)]
+        is_around = all(place != root.path and place.is_dir() for place in below)
+        if root.is_whole or not is_around:
+            yield root
+
+
 def _folder_of(root: Root) -> Root:
     """A layer lies over a folder; over the parent, where a single file may be written."""
     if not _is_file(root):
@@ -129,21 +143,25 @@ def _mounted_steps(folder: Path, mounts: tuple[Mount, ...]) -> Iterator[Step]:
             yield ("bind", point, point, plain, None)
 
 
-def layer_rules(
-    layered: Iterable[Layered], reads: Iterable[Root], handled: Handled
-) -> Iterator[Rule]:
-    """A layer shows a whole root; what of it may be read and written is said one by one."""
+def layer_rules(layered: Iterable[Layered], handled: Handled, *, runs_any: bool) -> Iterator[Rule]:
+    """A layer shows a whole root; what of it may be written is said one by one."""
+    rights = WRITE | EXECUTE if runs_any else WRITE
     for layer in layered:
         for root in layer.writable:
             place = writable_place(root)
             if place == root.path:
-                yield (str(place), handled.on(WRITE, folder=True))
+                yield (str(place), handled.on(rights, folder=True))
             else:
                 # The folder is opened for one file's sake; what lies beside it is not to be read.
                 yield (str(place), handled.on(WRITE & ~READ, folder=True))
-                yield (str(root.path), handled.on(WRITE, folder=False))
-    for root in reads:
-        yield (str(root.path), handled.on(READ, folder=root.is_folder))
+                yield (str(root.path), handled.on(rights, folder=False))
+
+
+def read_rules(roots: Iterable[Root], handled: Handled, *, runs_any: bool) -> Iterator[Rule]:
+    """What may be read as it is; with the power to run anything, started as well."""
+    rights = READ | EXECUTE if runs_any else READ
+    for root in roots:
+        yield (str(root.path), handled.on(rights, folder=root.is_folder))
 
 
 def program_steps(wanted: Confinement, *, runs_any: bool) -> Iterator[Step]:

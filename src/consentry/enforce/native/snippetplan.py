@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from consentry.enforce.confinement import Confinement
-from consentry.enforce.native.planner import Host, Plan
+from consentry.enforce.native.planner import Host, Plan, ruleset
 from consentry.enforce.native.planparts import (
     Rule,
     apart_from_layers,
@@ -20,7 +20,9 @@ from consentry.enforce.native.planparts import (
     home_steps,
     own_folders,
     protected_patterns,
+    read_rules,
 )
+from consentry.enforce.native.readgrants import ReadGrants, read_grants
 from consentry.enforce.native.rights import DEVICES, READ, READ_DIR, WRITE, WRITE_FILE, Handled
 from consentry.enforce.native.runtime import (
     HIDDEN_IN_PROC,
@@ -58,12 +60,13 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
     readable = tuple(apart_from_layers(reads, (), runtime))
     denied = (*wanted.denied, *protected_patterns(readable, host.protected))
     hidden = tuple(hidden_places(denied, readable, wanted.workspace, host.home))
+    grants = read_grants(reads, (), (), runtime, hidden, ())
     own = own_folders(surface.fs_write_roots)
     shown = list(bind_steps(readable))
     folder = str(wanted.program.folder)
     plan = Plan(
         steps=tuple(_run_steps(own, shown, hidden, folder, readable, host.home)),
-        landlock=_ruleset(host, runtime, own, reads),
+        landlock=_ruleset(host, runtime, own, grants),
         filter=compile_filter(host.machine, FilterWish(memory_files=False)),
         layered=(),
         readable=readable,
@@ -76,6 +79,7 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
             *((str(root.path), False) for root in readable),
         ),
         startable=frozenset(),
+        grants=grants,
         denied=denied,
         home=None if host.home is None else str(host.home),
     )
@@ -149,8 +153,8 @@ def _run_steps(
 
 
 def _ruleset(
-    host: Host, runtime: Runtime, own: Sequence[tuple[str, bool]], reads: Sequence[Root]
-) -> dict[str, Any]:
+    host: Host, runtime: Runtime, own: Sequence[tuple[str, bool]], grants: ReadGrants
+) -> dict[str, Any] | None:
     handled = Handled.by(host.landlock_abi)
     rules: list[Rule] = [
         *((path, handled.on(READ, folder=Path(path).is_dir())) for path in runtime.roots),
@@ -160,19 +164,11 @@ def _ruleset(
         ("/etc", handled.on(READ, folder=True)),
         (_SHM, handled.on(WRITE, folder=True)),
         *((path, handled.on(WRITE if can else READ, folder=True)) for path, can in own),
-        *((str(root.path), handled.on(READ, folder=root.is_folder)) for root in reads),
+        *read_rules(grants.open_roots, handled, runs_any=False),
+        *grants.lists(handled),
     ]
-    together: dict[str, int] = {}
-    for path, rights in rules:
-        together[path] = together.get(path, 0) | rights
-    return {
-        "abi": host.landlock_abi,
-        "fs": handled.fs,
-        "net": 0,
-        "scoped": handled.scoped,
-        "flags": handled.flags,
-        "paths": list(together.items()),
-    }
+    picked = tuple(grants.rules(handled, runs_any=False))
+    return ruleset(handled, host.landlock_abi, rules, picked)
 
 
 def _prefixes() -> tuple[Path, ...]:
