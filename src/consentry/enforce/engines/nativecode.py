@@ -119,8 +119,6 @@ class NativeCode:
         if host.landlock_abi == 0:
             remedy = remedy_for("landlock", 0, self._view)
             found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
-        if bound_roots(surface.fs_write_roots, wanted.workspace, host.home, host.protected):
-            found.append(Lacking(Control.WRITES, "a snippet writes only folders of its own"))
         if surface.proc_exec.level is not Level.NONE:
             found.append(Lacking(Control.PROGRAMS, "a snippet starts no program"))
         if Path("/") in (

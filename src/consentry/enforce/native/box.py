@@ -179,21 +179,29 @@ class Box:
         lower = "/.consentry-lower"
         self._dir(lower)
         self._bind(source, lower, attributes, identity)
-        try:
-            self._put_between(lower, path)
-        except OSError as problem:
-            said = problem.strerror
-            raise OSError(problem.errno, said, f"showing {path} without its sockets") from problem
+        self._view_held(lower, path)
         calls.umount(self._at(lower), calls.MNT_DETACH)
         os.rmdir(self._at(lower))  # noqa: PTH106 - as above
 
-    def _put_between(self, lower: str, path: str) -> None:
+    def _view_held(self, held: str, path: str, *attributes: str) -> None:
+        """The same of a folder that lies elsewhere in this root already.
+
+        Made for one run: whoever looks through one finds again what was there the first time.
+        """
+        try:
+            self._put_between(held, path, *attributes)
+        except OSError as problem:
+            said = problem.strerror
+            raise OSError(problem.errno, said, f"showing {path} without its sockets") from problem
+
+    def _put_between(self, lower: str, path: str, *attributes: str) -> None:
         """A file system of its own, through which a folder is seen and nobody in it reached."""
         if self._nothing is None:
             # The kernel wants two layers, and the second one to stay.
             self._nothing = calls.detached_mount("tmpfs", [("mode", "755")], 0)
         layers = f"userxattr,lowerdir={self._at(lower)}:/proc/self/fd/{self._nothing}"
         flags = calls.MS_RDONLY | calls.MS_NOSUID | calls.MS_NODEV
+        flags |= calls.MS_NOEXEC if "noexec" in attributes else 0
         calls.mount("overlay", self._at(path), "overlay", flags, layers)
 
     def _show(self, path: str) -> None:
@@ -301,6 +309,24 @@ class Box:
 
         `folders` are made in the layer from the start, for writable places that do not exist yet.
         """
+        number = self._begin_layer(folders)
+        if source is None:
+            self._mount_layer(number, f"/proc/self/fd/{self.layer}/lower{number}", path, attributes)
+            return
+        lower = f"/.consentry-lower{number}"
+        os.mkdir(self._at(lower))  # noqa: PTH102 - as above
+        self._bind(source, lower, ("ro", "idmap"), identity)
+        self._mount_layer(number, self._at(lower), path, attributes)
+        calls.umount(self._at(lower), calls.MNT_DETACH)
+        os.rmdir(self._at(lower))  # noqa: PTH106 - as above
+
+    def _layer_held(
+        self, held: str, path: str, attributes: "Sequence[str]", folders: "Sequence[str]"
+    ) -> None:
+        """The same over a folder that lies elsewhere in this root already."""
+        self._mount_layer(self._begin_layer(folders), self._at(held), path, attributes)
+
+    def _begin_layer(self, folders: "Sequence[str]") -> int:
         layer = self._opened_layer()
         number = self._layers
         self._layers += 1
@@ -309,22 +335,17 @@ class Box:
             os.chown(name, self._uid, self._gid, dir_fd=layer)
         for made in folders:
             self._make_folders(f"/proc/self/fd/{layer}/upper{number}", made)
-        lower = f"/proc/self/fd/{layer}/lower{number}"
-        if source is not None:
-            lower = f"{self._root}/.consentry-lower{number}"
-            os.mkdir(lower)  # noqa: PTH102 - as above
-            self._bind(source, lower.removeprefix(self._root), ("ro", "idmap"), identity)
+        return number
+
+    def _mount_layer(self, number: int, lower: str, path: str, attributes: "Sequence[str]") -> None:
         options = (
-            f"userxattr,lowerdir={lower},upperdir=/proc/self/fd/{layer}/upper{number},"
-            f"workdir=/proc/self/fd/{layer}/scratch{number}"
+            f"userxattr,lowerdir={lower},upperdir=/proc/self/fd/{self.layer}/upper{number},"
+            f"workdir=/proc/self/fd/{self.layer}/scratch{number}"
         )
         flags = calls.MS_NOSUID | calls.MS_NODEV
         flags |= calls.MS_NOEXEC if "noexec" in attributes else 0
         self._dir(path)
         calls.mount("overlay", self._at(path), "overlay", flags, options)
-        if source is not None:
-            calls.umount(lower, calls.MNT_DETACH)
-            os.rmdir(lower)  # noqa: PTH106 - as above
 
     def _make_folders(self, base: str, below: str) -> None:
         for name in below.split("/"):

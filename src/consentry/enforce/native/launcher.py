@@ -7,19 +7,19 @@ with it.
 """
 
 import _socket
-import errno
 import marshal
 import os
 import select
 
-from consentry.enforce.native import box, calls, reaper, worker
+from consentry.enforce.native import calls, reaper
+from consentry.enforce.native.copies import Workers
 from consentry.enforce.native.observer import Observer
 from consentry.enforce.native.waiting import Start, WaitingBoxes
-from consentry.enforce.native.wire import receive_order
+from consentry.enforce.native.wire import passed, receive_order, send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
     from typing import Any
 
 _PREFIX = 4
@@ -27,7 +27,6 @@ _REPORT_BYTES = 1 << 16
 _SERVED_AT_ONCE = 64
 _QUIET, _LOOK_AGAIN = 25, 5000  # milliseconds
 _P_PIDFD = 3
-_SIGKILL = 9
 
 
 class _Run:
@@ -35,30 +34,12 @@ class _Run:
 
     def __init__(self, news: _socket.socket, started: Start) -> None:
         self.news = news
-        self.groups: Sequence[str] = ()
         self.observer: Observer | None = None
         self.watched: set[int] = set()
         self.pid = started.pid
         self.pidfd = started.pidfd
         self.report = started.report
         self.gate = started.gate
-        self.waits_to_go = False
-        self.told = b""
-
-
-class _Snippet(_Run):
-    """One run of a worker; the worker is its parent, and tells of its end by closing the report."""
-
-    def __init__(self, news: _socket.socket, groups: "Sequence[str]") -> None:
-        self.news = news
-        self.groups = groups
-        self.observer = None
-        self.watched = set()
-        self.report, self.report_end = os.pipe()
-        self.gate, self.its = _socketpair()
-        self.gate.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
-        self.pidfd = -1
-        self.waits_to_go = True
         self.told = b""
 
 
@@ -77,7 +58,9 @@ class Launcher:
         self._poll = select.poll()
         self._poll.register(control, select.POLLIN)
         self._does: dict[int, Any] = {}
-        self._workers: dict[str, _socket.socket] = {}
+        # What was heard of a descriptor is not for the one that has its number since.
+        self._since_poll: set[int] = set()
+        self._workers = Workers(self)
         self._waiting = WaitingBoxes()
         # Root reaches files through mounts that show them as another user's; made once for each.
         self._shown_as: dict[int, int] = {}
@@ -86,6 +69,7 @@ class Launcher:
         """Until the owner is gone."""
         control = self._control.fileno()
         while True:
+            self._since_poll.clear()
             happened = self._poll.poll(self._patience())
             if not happened:
                 self._use_the_quiet()
@@ -93,7 +77,7 @@ class Launcher:
                 if descriptor == control:
                     if not self._take_request():
                         return
-                elif descriptor in self._does:
+                elif descriptor in self._does and descriptor not in self._since_poll:
                     self._does[descriptor](events)
 
     def _patience(self) -> int | None:
@@ -121,7 +105,7 @@ class Launcher:
                 files.append(os.dup(other))
             self._carry_out(news, plan, files)
         except OSError as problem:
-            _send(news, ("failed", problem.errno or 0, str(problem.filename or "uid_map")))
+            send(news, ("failed", problem.errno or 0, str(problem.filename or "uid_map")))
         for descriptor in files[1:]:
             os.close(descriptor)
         return True
@@ -134,158 +118,93 @@ class Launcher:
 
     def _carry_out(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
         if "preload" in plan:
-            self._start_worker(news, plan, files)
+            self._workers.start(news, plan, files)
         elif "unneeded" in plan:
-            unneeded = self._workers.pop(plan["unneeded"], None)
-            if unneeded is not None:
-                unneeded.close()
-            _send(news, ("ready", 0, ""))
+            self._workers.end(plan["unneeded"])
+            send(news, ("ready", 0, ""))
             news.close()
         elif "worker" in plan:
-            self._order(news, plan, files)
+            self._workers.order(news, plan, files)
         else:
             run = _Run(news, self._waiting.taken(plan, files) or Start(plan, files, waits=False))
-            _send(news, ("started", run.pid, ""), run.pidfd)
-            self._watch(run, run.report, lambda events: self._hear(run, events))
-            self._watch(run, run.pidfd, lambda _: self._bury(run))
-            self._watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
+            send(news, ("started", run.pid, ""), run.pidfd)
+            self.watch(run, run.report, lambda events: self.hear(run, events))
+            self.watch(run, run.pidfd, lambda _: self._bury(run))
+            self.watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
             self._waiting.wish_for(plan)
 
-    def _start_worker(
-        self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]"
-    ) -> None:
-        mine, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
-        with_users = 0 if plan["idmap"] is not None else calls.CLONE_NEWUSER
-        pid = calls.clone(box.NEW_NAMESPACES | with_users)
-        if pid == 0:
-            mine.close()
-            self._control.close()
-            for other in self._workers.values():
-                # Or that one would never learn that it is not needed any more.
-                other.close()
-            worker.live(plan, files, its.detach())
-        its.close()
-        name = plan["name"]
-        self._workers[name] = mine
-        pidfd = os.pidfd_open(pid)
-        self._does[pidfd] = lambda _: self._bury_worker(name, pidfd)
-        self._poll.register(pidfd, select.POLLIN)
-        self._does[mine.fileno()] = lambda _: self._greet_worker(mine, news)
-        self._poll.register(mine.fileno(), select.POLLIN)
-
-    def _greet_worker(self, mine: _socket.socket, news: _socket.socket) -> None:
-        said = mine.recv(_REPORT_BYTES)
-        del self._does[mine.fileno()]
-        self._poll.unregister(mine.fileno())
-        _send(news, marshal.loads(said) if said else ("failed", 0, "the worker ended"))  # noqa: S302
-        news.close()
-
-    def _bury_worker(self, name: str, pidfd: int) -> None:
-        os.waitid(_P_PIDFD, pidfd, os.WEXITED)
-        del self._does[pidfd]
-        self._poll.unregister(pidfd)
-        os.close(pidfd)
-        # One that is not needed any more was let go of before; one that has something to say yet
-        # is heard first.
-        if name in self._workers and self._workers[name].fileno() not in self._does:
-            self._workers.pop(name).close()
-
-    def _order(self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]") -> None:
-        worker_of_it = self._workers.get(plan["worker"])
-        if worker_of_it is None:
-            raise OSError(errno.ESRCH, os.strerror(errno.ESRCH), "the worker")
-        run = _Snippet(news, plan["groups"])
-        body = marshal.dumps({**plan, "idmap": None})
-        given = [run.report_end, run.its.fileno(), *files[1:]]
-        rights = b"".join(each.to_bytes(4, "little") for each in given)
-        ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)]
-        try:
-            worker_of_it.sendmsg([body], ancillary)
-        except OSError:
-            run.gate.close()
-            os.close(run.report)
-            raise
-        finally:
-            run.its.close()
-            os.close(run.report_end)
-        self._watch(run, run.report, lambda events: self._hear_snippet(run, events))
-        self._watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
-
-    def _hear_snippet(self, run: "_Snippet", events: int) -> None:
-        self._hear(run, events)
-        if run.report not in run.watched:
-            self._close(run, 0)
-
-    def _watch(self, run: _Run, descriptor: int, does: "Any") -> None:
+    def listen(self, descriptor: int, does: "Callable[[int], None]") -> None:
+        """Calls this when there is something to read."""
         self._does[descriptor] = does
-        run.watched.add(descriptor)
+        self._since_poll.add(descriptor)
         self._poll.register(descriptor, select.POLLIN)
 
-    def _forget(self, run: _Run, descriptor: int) -> None:
+    def ignore(self, descriptor: int) -> None:
+        """Calls nothing any more."""
+        del self._does[descriptor]
+        self._poll.unregister(descriptor)
+
+    def watch(self, run: "Any", descriptor: int, does: "Callable[[int], None]") -> None:
+        """As `listen`, for as long as the run lasts."""
+        run.watched.add(descriptor)
+        self.listen(descriptor, does)
+
+    def forget(self, run: "Any", descriptor: int) -> None:
+        """As `ignore`; what is not watched any more is left alone."""
         if descriptor in run.watched:
             run.watched.remove(descriptor)
-            del self._does[descriptor]
-            self._poll.unregister(descriptor)
+            self.ignore(descriptor)
 
     def _take_descriptor(self, run: _Run) -> None:
-        space = _socket.CMSG_SPACE(4) + _socket.CMSG_SPACE(12)
+        space = _socket.CMSG_SPACE(4)
         said, ancillary, _, _ = run.gate.recvmsg(1, space, _socket.MSG_CMSG_CLOEXEC)
-        taken = []
-        for _, kind, data in ancillary:
-            if kind == _socket.SCM_RIGHTS:
-                taken.append(int.from_bytes(data[:4], "little"))
-            elif kind == _socket.SCM_CREDENTIALS and run.pidfd < 0 and said:
-                # The kernel's word for who is speaking, in the numbers of our own namespace.
-                run.pid = int.from_bytes(data[:4], "little")
-                run.pidfd = os.pidfd_open(run.pid)
-                _send(run.news, ("started", run.pid, ""), run.pidfd)
-                if not _join(run.groups, run):
-                    return
+        taken = passed(ancillary)
         if said == b"b":
-            _send(run.news, ("built", len(taken), ""), *taken)
+            send(run.news, ("built", len(taken), ""), *taken)
             for descriptor in taken:
                 os.close(descriptor)
         elif said == b"l" and taken:
             observer = Observer(taken[0], calls.MACHINE)
             run.observer = observer
-            self._watch(run, taken[0], lambda events: self._serve(run, observer, events))
+            self.watch(run, taken[0], lambda events: self.serve(run, observer, events))
         else:
-            self._forget(run, run.gate.fileno())
+            self.forget(run, run.gate.fileno())
             return
-        if run.waits_to_go:
-            run.gate.send(b"g")
 
-    def _serve(self, run: _Run, observer: Observer, events: int) -> None:
+    def serve(self, run: "Any", observer: Observer, events: int) -> None:
+        """Answers what a program of the run asks the kernel for."""
         if not events & select.POLLIN or not observer.serve():
-            self._forget(run, observer.listener)
+            self.forget(run, observer.listener)
 
-    def _hear(self, run: _Run, events: int) -> None:
+    def hear(self, run: "Any", events: int) -> None:
+        """Passes on what the box reports; at the end of it, forgets the report."""
         part = os.read(run.report, _REPORT_BYTES) if events & select.POLLIN else b""
         if not part:
-            self._forget(run, run.report)
+            self.forget(run, run.report)
             return
         run.told += part
         while len(run.told) >= _PREFIX and len(run.told) >= _PREFIX + _length(run.told):
             end = _PREFIX + _length(run.told)
             message = marshal.loads(run.told[_PREFIX:end])  # noqa: S302 - from our own box
             run.told = run.told[end:]
-            _send(run.news, message)
+            send(run.news, message)
 
     def _bury(self, run: _Run) -> None:
         if run.report in run.watched:
-            self._hear(run, select.POLLIN)
-            self._forget(run, run.report)
+            self.hear(run, select.POLLIN)
+            self.forget(run, run.report)
         waited = os.waitid(_P_PIDFD, run.pidfd, os.WEXITED)
-        self._close(run, waited.si_status if waited is not None else 0)
+        self.finish(run, waited.si_status if waited is not None else 0)
 
-    def _close(self, run: _Run, status: int) -> None:
+    def finish(self, run: "Any", status: int) -> None:
+        """Tells that it is over and what was noted, and lets go of everything."""
         for descriptor in list(run.watched):
-            self._forget(run, descriptor)
+            self.forget(run, descriptor)
         notes = {} if run.observer is None else run.observer.notes()
         notes["status"] = status
         held = os.memfd_create("notes", os.MFD_CLOEXEC)
         os.write(held, marshal.dumps(notes))
-        _send(run.news, ("over", 0, ""), held)
+        send(run.news, ("over", 0, ""), held)
         os.close(held)
         if run.observer is not None:
             run.observer.close()
@@ -316,35 +235,8 @@ def _other_users(first: int) -> int:
         os.waitpid(pid, 0)
 
 
-def _join(groups: "Sequence[str]", run: _Run) -> bool:
-    """Puts a snippet, which cannot see the groups, into its own before it is told to go on."""
-    for door in groups:
-        try:
-            descriptor = os.open(door, os.O_WRONLY | os.O_CLOEXEC)
-            try:
-                os.write(descriptor, b"%d" % run.pid)
-            finally:
-                os.close(descriptor)
-        except OSError as problem:
-            _send(run.news, ("failed", problem.errno or 0, door))
-            os.kill(run.pid, _SIGKILL)
-            return False
-    return True
-
-
 def _length(told: bytes) -> int:
     return int.from_bytes(told[:_PREFIX], "little")
-
-
-def _send(news: _socket.socket, message: object, *descriptors: int) -> None:
-    body = marshal.dumps(message)  # type: ignore[arg-type]
-    rights = b"".join(each.to_bytes(4, "little") for each in descriptors)
-    ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if rights else []
-    try:
-        news.sendmsg([body], ancillary)
-    except OSError as problem:
-        if problem.errno not in (errno.EPIPE, errno.ECONNRESET):
-            raise
 
 
 def _socketpair() -> "tuple[_socket.socket, _socket.socket]":

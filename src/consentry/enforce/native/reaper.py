@@ -39,7 +39,7 @@ def live(
     """
     # The launcher's sockets, and those of other boxes, are no business of this one; and were the
     # other end of the gate open here, nobody could tell that the launcher is gone.
-    _keep_only((*files[1:], report, gate[1]))
+    keep_only((*files[1:], report, gate[1]))
     _live(lambda: _run(plan, files, report, gate[1]), report)
 
 
@@ -50,7 +50,7 @@ def live_waiting(
 
     `base` has the first steps of the plans to come, `files` at most the namespace for its mounts.
     """
-    _keep_only((*files, report, gate[1]))
+    keep_only((*files, report, gate[1]))
     _live(lambda: _wait(base, files, report, gate[1]), report)
 
 
@@ -168,7 +168,7 @@ def forget_signals(kept: "Sequence[int]" = ()) -> None:
     _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
 
 
-def _keep_only(descriptors: "Sequence[int]") -> None:
+def keep_only(descriptors: "Sequence[int]") -> None:
     """Closes every other one but the three streams."""
     first = 3
     for number in sorted(descriptors):

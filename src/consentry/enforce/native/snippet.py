@@ -1,163 +1,103 @@
-"""One run of a snippet, in a copy of the worker: the last mounts, what is given up, then the code.
+"""One copy of the worker: prepared ahead, used for one run, and gone with it.
 
-Runs as the first process of its own pid namespace, so that everything it starts ends with it. What it
-has to say it writes to one pipe: a JSON value, or what went wrong. That is the snippet's own word;
-how it ended and what it used is told by the worker, which the snippet cannot reach.
+Everything that does not depend on the snippet is done before there is one: the mounts, what is given
+up for good, and the filter. Then the copy waits for its one order, confined as the code will be. It
+is the first process of its own pid namespace, so that everything it starts ends with it.
 """
 
+import _socket
+import marshal
 import os
 import resource
 import sys
 
-from consentry.enforce.native import box, calls
-from consentry.enforce.native.reaper import hand_out
+from consentry.enforce.native import box, calls, snippetcode, wire
+from consentry.enforce.native.reaper import keep_only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
-_RESULT = 3
-_MOST_TRACE = 8192
-_NAME = "snippet.py"
+READY, FAILED = b"r", b"f"
+ORDERED = 5
+"""Descriptors that come with an order: three streams, the result, and the snippet."""
+
+_MOST_ORDER = 1 << 16
+_STREAMS = 3
+_NOT_RUN = 125
 
 
-def live(plan: "Mapping[str, Any]", files: "Sequence[int]", gate: int) -> None:
-    """Confines this process for good, runs the code, and never returns."""
-    status = 125
+def live(plan: "Mapping[str, Any]", gate: int) -> None:
+    """Confines this process for good, waits, runs the code, and never returns."""
+    status = _NOT_RUN
     try:
-        source = _confine(plan, files, gate)
-        status = _run(source, plan["arguments"])
-    except OSError as problem:
-        _say({"ok": False, "error": {"type": "NotBuilt", "message": str(problem)}})
-    finally:
-        try:
+        with_gate = _socket.socket(fileno=gate)
+        if _is_confined(plan, with_gate) and (told := _ordered(with_gate)) is not None:
+            status = snippetcode.run(*told)
             _flush("stdout", "stderr")
-        finally:
-            os._exit(status)
+    finally:
+        os._exit(status)
+
+
+def _is_confined(plan: "Mapping[str, Any]", gate: _socket.socket) -> bool:
+    try:
+        layer, listener = _confine(plan, gate.fileno())
+    except OSError as problem:
+        said = (problem.errno or 0, str(problem.filename or problem.strerror))
+        gate.send(FAILED + marshal.dumps(said))
+        return False
+    handed = [listener] if layer is None else [listener, layer]
+    gate.sendmsg([READY], wire.rights(handed))
+    for descriptor in handed:
+        os.close(descriptor)
+    return True
+
+
+def _confine(plan: "Mapping[str, Any]", gate: int) -> "tuple[int | None, int]":
+    calls.prctl(calls.PR_SET_PDEATHSIG, 9)
+    built = box.Box(plan, ())
+    built.take_steps()
+    keep_only((gate,) if built.layer is None else (gate, built.layer))
+    os.umask(plan["umask"])
+    os.chdir(plan["cwd"])
+    calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
+    calls.drop_capabilities()
+    box.restrict_files(plan["landlock"])
+    return built.layer, calls.seccomp(plan["filter"], listening=True)
+
+
+def _ordered(gate: _socket.socket) -> "tuple[str, bytes, dict[str, Any]] | None":
+    """The snippet, its name and its variables; None when there will be none."""
+    space = _socket.CMSG_SPACE(4 * ORDERED)
+    body, ancillary, _, _ = gate.recvmsg(_MOST_ORDER, space, _socket.MSG_CMSG_CLOEXEC)
+    if not body:
+        return None
+    *streams, result, code = wire.passed(ancillary)
+    name, source, arguments = marshal.loads(_whole(code))  # noqa: S302 - from our own owner
+    for number, descriptor in enumerate(streams):
+        os.dup2(descriptor, number)
+    os.dup2(result, snippetcode.RESULT)
+    gate.detach()
+    calls.close_from(snippetcode.RESULT + 1)
+    for which, soft, hard in marshal.loads(body):  # noqa: S302 - from our own launcher
+        resource.setrlimit(which, (soft, hard))
+    _draw_anew()
+    return name, source, arguments
+
+
+def _draw_anew() -> None:
+    """No run draws the numbers that another one drew, whenever its copy was made."""
+    for name in ("random", "numpy.random"):
+        module = sys.modules.get(name)
+        if module is not None:
+            module.seed()
 
 
 def _flush(*streams: str) -> None:
     """What the snippet printed and its interpreter still holds."""
     for name in streams:
         getattr(sys, name).flush()
-
-
-def _confine(plan: "Mapping[str, Any]", files: "Sequence[int]", gate: int) -> bytes:
-    calls.prctl(calls.PR_SET_PDEATHSIG, 9)
-    source = _whole(files[plan["code"]])
-    built = box.Box(plan, files)
-    built.take_steps()
-    hand_out(gate, b"b", built.layer)
-    for number, index in enumerate(plan["streams"]):
-        os.dup2(files[index], number)
-    result = os.dup(files[plan["result"]])
-    os.umask(plan["umask"])
-    os.chdir(plan["cwd"])
-    for which, soft, hard in plan["rlimits"]:
-        resource.setrlimit(which, (soft, hard))
-    calls.drop_bounding_set()
-    calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
-    calls.drop_capabilities()
-    box.restrict_files(plan["landlock"])
-    _draw_anew()
-    listener = calls.seccomp(plan["filter"], listening=plan["listens"])
-    if plan["listens"]:
-        hand_out(gate, b"l", listener)
-        os.close(listener)
-    os.dup2(result, _RESULT)
-    calls.close_from(_RESULT + 1)
-    return source
-
-
-def _draw_anew() -> None:
-    """No run draws the numbers that another one drew; `random` sees to itself when a process forks."""
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
-        numpy_random.seed()
-
-
-def _run(source: bytes, arguments: "Mapping[str, Any]") -> int:
-    try:
-        value = _value_of(source, dict(arguments))
-    except SystemExit as problem:
-        return problem.code if isinstance(problem.code, int) else int(problem.code is not None)
-    except BaseException as problem:  # noqa: BLE001 - the snippet's own error is an answer
-        trace = _trace_of(problem, source)
-        _say(
-            {
-                "ok": False,
-                "error": {
-                    "type": type(problem).__name__,
-                    "message": str(problem),
-                    "traceback": trace,
-                },
-            }
-        )
-        return 1
-    try:
-        _say({"ok": True, "result": value})
-    except (TypeError, ValueError, RecursionError) as problem:
-        _say({"ok": False, "error": {"type": "ResultNotJson", "message": str(problem)}})
-        return 1
-    return 0
-
-
-def _trace_of(problem: BaseException, source: bytes) -> str:
-    """Where it happened, without our own frames, and with the snippet's own lines."""
-    import linecache  # noqa: PLC0415 - only for those that fail
-    import traceback  # noqa: PLC0415 - as above
-
-    # Nothing of this name is looked for where the snippet runs.
-    lines = source.decode("utf-8", "replace").splitlines(keepends=True)
-    linecache.cache[_NAME] = (len(source), None, lines, _NAME)
-    first = problem.__traceback__
-    while first is not None and first.tb_frame.f_code.co_filename != _NAME:
-        first = first.tb_next
-    return "".join(traceback.format_exception(problem.with_traceback(first)))[-_MOST_TRACE:]
-
-
-def _value_of(source: bytes, names: "dict[str, Any]") -> object:
-    """`result` if the code sets it, else what it returns, else its last expression."""
-    import ast  # noqa: PLC0415 - loaded by the worker
-
-    names.setdefault("__name__", "__main__")
-    tree = ast.parse(source, _NAME)
-    if _returns(tree.body):
-        function = ast.parse("def snippet(): pass").body[0]
-        function.body = tree.body  # type: ignore[attr-defined] # it is a function
-        exec(compile(ast.Module([function], []), _NAME, "exec"), names)  # noqa: S102
-        return names["snippet"]()
-    last = tree.body[-1] if tree.body else None
-    value: object = None
-    if isinstance(last, ast.Expr):
-        exec(compile(ast.Module(tree.body[:-1], []), _NAME, "exec"), names)  # noqa: S102
-        value = eval(compile(ast.Expression(last.value), _NAME, "eval"), names)  # noqa: S307
-    else:
-        exec(compile(tree, _NAME, "exec"), names)  # noqa: S102 - what a snippet is for
-    return names.get("result", value)
-
-
-def _returns(body: "Sequence[Any]") -> bool:
-    """Whether there is a `return` that belongs to no function."""
-    import ast  # noqa: PLC0415 - as above
-
-    waiting = list(body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Return):
-            return True
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            waiting.extend(ast.iter_child_nodes(node))
-    return False
-
-
-def _say(document: "Mapping[str, Any]") -> None:
-    import json  # noqa: PLC0415 - as above
-
-    content = json.dumps(document, allow_nan=False).encode()
-    while content:
-        content = content[os.write(_RESULT, content) :]
 
 
 def _whole(descriptor: int) -> bytes:

@@ -1,11 +1,13 @@
-"""Compiles a confinement for a snippet: what its worker is made with, and what its run is told.
+"""Compiles a confinement for a snippet: what its worker is made with, and its copies with it.
 
-The worker gets the runtime, and the granted places out of every run's sight; a run puts them where
-they belong. A snippet starts no program and writes nothing but folders of its own.
+The worker gets the runtime, and the granted places out of every run's sight; a copy puts them where
+they belong. A snippet starts no program; what it writes besides folders of its own goes to a layer.
 """
 
+import hashlib
+import marshal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,14 +15,20 @@ from typing import Any, Final
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.native.planner import Host, Plan, ruleset
 from consentry.enforce.native.planparts import (
+    Layered,
     Rule,
     apart_from_layers,
+    around_layers,
     bind_steps,
     hidden_places,
     home_steps,
+    layer_rules,
+    layer_steps,
+    layered_roots,
     own_folders,
     protected_patterns,
     read_rules,
+    writable_place,
 )
 from consentry.enforce.native.readgrants import ReadGrants, read_grants
 from consentry.enforce.native.rights import DEVICES, READ, READ_DIR, WRITE, WRITE_FILE, Handled
@@ -39,16 +47,19 @@ from consentry.enforce.roots import Root, bound_roots, is_own
 OWN_BYTES: Final = 64 << 20
 
 _SHM: Final = "/dev/shm"  # noqa: S108 - the box's own
-_KEPT: Final = ("bind", "view")
+_RUN_ONLY: Final = ("ro", "nosuid", "nodev", "noexec")
 
 
 @dataclass(frozen=True, slots=True)
 class SnippetPlan:
-    """What the worker is made with, what a run is told, and what its notes are read by."""
+    """What the worker and its copies are made with, and what their notes are read by.
+
+    Plans with one key are the same to the last step, and share a worker.
+    """
 
     worker: dict[str, Any]
-    run: dict[str, Any]
     plan: Plan
+    key: bytes
 
 
 def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
@@ -56,19 +67,29 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
     surface = wanted.surface
     inner = (0, 0) if host.uid == 0 else (host.uid, host.gid)
     reads = bound_roots(surface.fs_read_roots, wanted.workspace, host.home, host.protected)
+    writes = bound_roots(surface.fs_write_roots, wanted.workspace, host.home, host.protected)
     runtime = runtime_of(host.protected, _prefixes(), *inner)
-    readable = tuple(apart_from_layers(reads, (), runtime))
-    denied = (*wanted.denied, *protected_patterns(readable, host.protected))
-    hidden = tuple(hidden_places(denied, readable, wanted.workspace, host.home))
-    grants = read_grants(reads, (), (), runtime, hidden, ())
+    layered = tuple(layered_roots(around_layers(reads, writes), writes))
+    readable = tuple(apart_from_layers(reads, layered, runtime))
+    shown = [*(layer.root for layer in layered), *readable]
+    denied = (*wanted.denied, *protected_patterns(shown, host.protected))
+    hidden = tuple(hidden_places(denied, shown, wanted.workspace, host.home))
+    grants = read_grants(reads, writes, layered, runtime, hidden, ())
     own = own_folders(surface.fs_write_roots)
-    shown = list(bind_steps(readable))
+    attached = _Attached.of(layered, readable)
     folder = str(wanted.program.folder)
     plan = Plan(
-        steps=tuple(_run_steps(own, shown, hidden, folder, readable, host.home)),
-        landlock=_ruleset(host, runtime, own, grants),
+        steps=(
+            *_own_steps(own),
+            *attached.copy_steps,
+            ("dir", folder),
+            *home_steps(shown, host.home),
+            *(("hide_folder" if Path(path).is_dir() else "hide_file", path) for path in hidden),
+            ("hide_folder", HELD),
+        ),
+        landlock=_ruleset(host, runtime, own, layered, grants),
         filter=compile_filter(host.machine, FilterWish(memory_files=False)),
-        layered=(),
+        layered=layered,
         readable=readable,
         runtime=runtime,
         hidden=hidden,
@@ -76,7 +97,8 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
             *own,
             ("/dev", True),
             ("/proc", True),
-            *((str(root.path), False) for root in readable),
+            *((str(root.path), False) for root in shown),
+            *((str(writable_place(root)), True) for layer in layered for root in layer.writable),
         ),
         startable=frozenset(),
         grants=grants,
@@ -85,75 +107,124 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
     )
     run = {
         "ids": inner,
+        "idmap": None,
         "root": "",
         "steps": plan.steps,
         "umask": 0o022,
         "cwd": folder,
-        "layer_bytes": OWN_BYTES,
+        "layer_bytes": wanted.limits.written_bytes,
         "landlock": plan.landlock,
         "filter": plan.filter,
-        "listens": True,
     }
-    return SnippetPlan(_worker(host, runtime, shown, folder), run, plan)
-
-
-def _worker(host: Host, runtime: Runtime, shown: Sequence[Step], folder: str) -> dict[str, Any]:
-    steps: list[Step] = [step for step in runtime.steps if step[0] != "proc"]
-    steps += [("whole_proc",), ("dir", "/tmp"), ("dir", HOME), ("dir", HELD)]  # noqa: S108
-    steps += runtime.prefix_steps
-    for place, prefix in _covered_prefixes():
-        bound = (str(prefix), place, ("ro", "nosuid", "nodev"), identity_of(prefix))
-        steps += [("dir", place), ("bind", *bound)]
-    # A run cannot make a place to put something in where the root is nobody's to write.
-    steps += [step for step in shown if step[0] not in _KEPT]
-    steps.append(("dir", folder))
-    kept = [step for step in shown if step[0] in _KEPT]
-    for number, step in enumerate(kept):
-        steps.append(("dir" if step[0] == "view" else "empty", f"{HELD}/{number}"))
-    return {
+    worker = {
         "ids": host.inner,
-        "steps": tuple(steps),
+        "steps": (*_worker_steps(runtime), *attached.worker_steps, ("dir", folder)),
         "hostname": "box",
-        "held": [
-            (source, identity, how == "view", "idmap" in attributes)  # type: ignore[operator]
-            for how, source, _, attributes, identity in kept
-        ],
+        "held": attached.held,
+        "run": run,
+        # Files that are held one by one were looked up when the copy was made.
+        "ahead": not grants.picked,
+        "passed_by": _passed_by([*reads, *writes], [*hidden, *attached.places]),
     }
+    return SnippetPlan(worker, plan, hashlib.sha256(marshal.dumps(worker)).digest())
 
 
-def _run_steps(
-    own: Sequence[tuple[str, bool]],
-    shown: Sequence[Step],
-    hidden: Sequence[str],
-    folder: str,
-    readable: Sequence[Root],
-    home: Path | None,
-) -> list[Step]:
-    steps: list[Step] = [("proc", HIDDEN_IN_PROC), ("tmpfs", _SHM, OWN_BYTES, 0o1777, ("noexec",))]
-    steps += [
-        ("tmpfs", path, OWN_BYTES, 0o700 if is_writable else 0o555, ("noexec",))
-        for path, is_writable in own
-    ]
+@dataclass(frozen=True, slots=True)
+class _Attached:
+    """The granted places: how the worker holds them, and how a copy puts them where they belong."""
+
+    held: tuple[tuple[str, tuple[int, int] | None, bool], ...]
+    places: tuple[str, ...]
+    worker_steps: tuple[Step, ...]
+    copy_steps: tuple[Step, ...]
+
+    @classmethod
+    def of(cls, layered: Sequence[Layered], readable: Sequence[Root]) -> "_Attached":
+        held: list[Any] = []
+        places: list[str] = []
+        inside: list[Step] = []
+        copied: list[Step] = []
+
+        def hold(source: object, identity: object, *, is_folder: bool, shown_as: bool) -> str:
+            place = f"{HELD}/{len(held)}"
+            held.append((source, identity, shown_as))
+            inside.append(("dir" if is_folder else "empty", place))
+            return place
+
+        for step in (*bind_steps(readable), *layer_steps(layered, runs_any=False)):
+            match step:
+                case ("layer", None, path, attributes, _, folders):
+                    copied.append(("layer", None, path, attributes, None, folders))
+                    places.append(str(path))
+                case ("layer", source, path, attributes, identity, folders):
+                    place = hold(source, identity, is_folder=True, shown_as=True)
+                    copied.append(("layer_held", place, path, attributes, folders))
+                    places.append(str(path))
+                case ("view" | "bind" as how, source, path, attributes, identity):
+                    is_view = how == "view"
+                    shown_as = "idmap" in attributes  # type: ignore[operator]
+                    place = hold(source, identity, is_folder=is_view, shown_as=shown_as)
+                    copied.append(
+                        ("view_held", place, path, *_RUN_ONLY)
+                        if is_view
+                        else ("bind", place, path, _RUN_ONLY, None)
+                    )
+                    places.append(str(path))
+                case ("again" | "limit", *_):
+                    copied.append(step)
+                case _:
+                    # A copy cannot make a place where the root is nobody's to write, but can make
+                    # one in a folder of its own.
+                    inside.append(step)
+                    copied.append(step)
+        return cls(tuple(held), tuple(places), tuple(inside), tuple(copied))
+
+
+def _passed_by(
+    roots: Sequence[Root], places: Sequence[str]
+) -> tuple[tuple[str, tuple[int, int] | None], ...]:
+    """What a copy looks up while it is made, and would find again although it was replaced since."""
+    looked_up = {str(root.path): root.identity for root in roots}
+    for place in places:
+        for path in (Path(place), *Path(place).parents):
+            looked_up.setdefault(str(path), _identity(path))
+    return tuple(sorted(looked_up.items()))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _worker_steps(runtime: Runtime) -> Iterator[Step]:
+    yield from (step for step in runtime.steps if step[0] != "proc")
+    yield from (("whole_proc",), ("dir", "/tmp"), ("dir", HOME), ("dir", HELD))  # noqa: S108
+    yield from runtime.prefix_steps
     for place, prefix in _covered_prefixes():
-        steps += [("dir", str(prefix)), ("bind", place, str(prefix), (), None)]
-        steps.append(("hide_folder", place))
-    number = 0
-    for step in shown:
-        if step[0] in _KEPT:
-            held = f"{HELD}/{number}"
-            steps.append(("bind", held, step[2], ("ro", "nosuid", "nodev", "noexec"), None))
-            number += 1
-        else:
-            steps.append(step)
-    steps.append(("dir", folder))
-    steps += home_steps(readable, home)
-    steps += [("hide_folder" if Path(path).is_dir() else "hide_file", path) for path in hidden]
-    steps.append(("hide_folder", HELD))
-    return steps
+        yield ("dir", place)
+        yield ("bind", str(prefix), place, ("ro", "nosuid", "nodev"), identity_of(prefix))
+
+
+def _own_steps(own: Sequence[tuple[str, bool]]) -> Iterator[Step]:
+    yield ("proc", HIDDEN_IN_PROC)
+    yield ("tmpfs", _SHM, OWN_BYTES, 0o1777, ("noexec",))
+    for path, is_writable in own:
+        yield ("tmpfs", path, OWN_BYTES, 0o700 if is_writable else 0o555, ("noexec",))
+    for place, prefix in _covered_prefixes():
+        yield ("dir", str(prefix))
+        yield ("bind", place, str(prefix), (), None)
+        yield ("hide_folder", place)
 
 
 def _ruleset(
-    host: Host, runtime: Runtime, own: Sequence[tuple[str, bool]], grants: ReadGrants
+    host: Host,
+    runtime: Runtime,
+    own: Sequence[tuple[str, bool]],
+    layered: Sequence[Layered],
+    grants: ReadGrants,
 ) -> dict[str, Any] | None:
     handled = Handled.by(host.landlock_abi)
     rules: list[Rule] = [
@@ -164,6 +235,7 @@ def _ruleset(
         ("/etc", handled.on(READ, folder=True)),
         (_SHM, handled.on(WRITE, folder=True)),
         *((path, handled.on(WRITE if can else READ, folder=True)) for path, can in own),
+        *layer_rules(layered, handled, runs_any=False),
         *read_rules(grants.open_roots, handled, runs_any=False),
         *grants.lists(handled),
     ]

@@ -18,8 +18,10 @@ from consentry.base.codes import Code
 from consentry.base.errors import FilesystemRace, Refused
 from consentry.enforce.native.parent import NativeParent, Running
 from consentry.enforce.native.snippetplan import SnippetPlan
-from consentry.enforce.streams import Pipe
+from consentry.enforce.streams import Pipe, write_all
 
+NAME: Final = "<snippet>"
+"""What a snippet that is no file is called where it went wrong."""
 MOST_RESULT: Final = 8 << 20
 MOST_DEPTH: Final = 100
 """Of lists and objects in each other; every reader of the result can take so many."""
@@ -53,7 +55,7 @@ class SnippetWorkers:
 
     def __init__(self, parent: NativeParent) -> None:
         self._parent = parent
-        self._made: dict[bytes, str] = {}
+        self._made: dict[tuple[tuple[str, ...], bytes], str] = {}
         self._count = 0
         self._one_at_a_time = Lock()
 
@@ -64,6 +66,7 @@ class SnippetWorkers:
         plan: SnippetPlan,
         pipes: tuple[Pipe, Pipe],
         *,
+        name: str = NAME,
         preload: tuple[str, ...] = (),
         limits: Mapping[str, Any] | None = None,
     ) -> StartedSnippet:
@@ -75,20 +78,13 @@ class SnippetWorkers:
         code = os.memfd_create("snippet", os.MFD_CLOEXEC)
         empty = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            with os.fdopen(os.dup(code), "wb") as file:
-                file.write(source)
+            write_all(code, marshal.dumps((name, source, dict(arguments))))
             request = {
-                **plan.run,
                 "worker": self._worker(preload, plan),
-                "streams": (2, 3, 4),
-                "result": 5,
-                "code": 6,
-                "arguments": dict(arguments),
                 "rlimits": [],
                 "groups": [],
                 **(limits or {}),
             }
-            # The launcher puts its own two before these.
             files = [empty, pipes[0].writer, pipes[1].writer, result.writer, code]
             running = self._parent.launch(request, files)
         except BaseException:
@@ -100,7 +96,7 @@ class SnippetWorkers:
         return StartedSnippet(running, (*pipes, result))
 
     def _worker(self, preload: tuple[str, ...], plan: SnippetPlan) -> str:
-        key = _key(preload, plan)
+        key = (preload, plan.key)
         with self._one_at_a_time:
             name = self._made.pop(key, None) or self._make(preload, plan)
             # The one that was used last is the last to go.
@@ -112,7 +108,7 @@ class SnippetWorkers:
     def forget(self, preload: tuple[str, ...], plan: SnippetPlan) -> None:
         """After a run that could not be started: the next one gets a worker that is made anew."""
         with self._one_at_a_time:
-            name = self._made.pop(_key(preload, plan), None)
+            name = self._made.pop((preload, plan.key), None)
             if name is not None:
                 self._end(name)
 
@@ -138,10 +134,6 @@ class SnippetWorkers:
         problem = running.ended().problem
         running.close()
         return problem
-
-
-def _key(preload: tuple[str, ...], plan: SnippetPlan) -> bytes:
-    return marshal.dumps((preload, plan.worker))
 
 
 def _read(content: bytes) -> tuple[object, SnippetError | None]:

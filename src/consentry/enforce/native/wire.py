@@ -1,9 +1,11 @@
-"""What travels between the owner, the launcher and a waiting box: a plan, and descriptors with it.
+"""What travels between the owner, the launcher and what waits there: plans, news, and descriptors.
 
-One form for all: eight bytes with the length, to which the descriptors are attached, and the plan.
+One form for all plans: eight bytes with the length, to which the descriptors are attached, and the
+plan. News are one small value each.
 """
 
 import _socket
+import errno
 import marshal
 
 TYPE_CHECKING = False
@@ -13,14 +15,13 @@ if TYPE_CHECKING:
 
 MOST_FILES = 250
 _HEADER = 8
+_INT = 4
 
 
 def send_order(control: _socket.socket, plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
     """Sends all of it; whoever receives has copies of the descriptors."""
     body = marshal.dumps(plan)  # type: ignore[arg-type]
-    rights = b"".join(each.to_bytes(4, "little") for each in files)
-    ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if rights else []
-    control.sendmsg([len(body).to_bytes(_HEADER, "little")], ancillary)
+    control.sendmsg([len(body).to_bytes(_HEADER, "little")], rights(files))
     control.sendall(body)
 
 
@@ -28,11 +29,7 @@ def receive_order(control: _socket.socket) -> "tuple[dict[str, Any], list[int]] 
     """A plan and its descriptors; None when the other end is gone."""
     space = _socket.CMSG_SPACE(4 * MOST_FILES)
     header, ancillary, _, _ = control.recvmsg(_HEADER, space, _socket.MSG_CMSG_CLOEXEC)
-    files = [
-        int.from_bytes(data[at : at + 4], "little")
-        for _, _, data in ancillary
-        for at in range(0, len(data) - len(data) % 4, 4)
-    ]
+    files = passed(ancillary)
     wanted = int.from_bytes(header, "little")
     body = b""
     while len(body) < wanted:
@@ -41,3 +38,29 @@ def receive_order(control: _socket.socket) -> "tuple[dict[str, Any], list[int]] 
             return None
         body += part
     return (marshal.loads(body), files) if header else None  # noqa: S302 - from our own side
+
+
+def rights(descriptors: "Sequence[int]") -> "list[tuple[int, int, bytes]]":
+    """The part of a message that passes these descriptors."""
+    packed = b"".join(each.to_bytes(_INT, "little") for each in descriptors)
+    return [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, packed)] if packed else []
+
+
+def passed(ancillary: "Sequence[tuple[int, int, bytes]]") -> "list[int]":
+    """The descriptors that came with a message."""
+    return [
+        int.from_bytes(data[at : at + _INT], "little")
+        for _, kind, data in ancillary
+        if kind == _socket.SCM_RIGHTS
+        for at in range(0, len(data) - len(data) % _INT, _INT)
+    ]
+
+
+def send(news: _socket.socket, message: object, *descriptors: int) -> None:
+    """Tells the owner of a run; one that is gone needs no news."""
+    body = marshal.dumps(message)  # type: ignore[arg-type]
+    try:
+        news.sendmsg([body], rights(descriptors))
+    except OSError as problem:
+        if problem.errno not in (errno.EPIPE, errno.ECONNRESET):
+            raise

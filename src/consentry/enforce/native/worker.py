@@ -3,7 +3,7 @@
 It enters namespaces of its own and a root with nothing in it but the runtime, without a network,
 before it imports anything from the operator's list. What a run may read of the workspace is attached
 afterwards, at a place that every run covers. Each run is a copy of this process in fresh mount, pid
-and ipc namespaces; only the copy meets the snippet.
+and ipc namespaces; copies are made ahead, each for one run, and only the copy meets the snippet.
 """
 
 import _socket
@@ -12,7 +12,8 @@ import os
 import select
 import sys
 
-from consentry.enforce.native import box, calls, snippet
+from consentry.enforce.native import box, calls, snippet, wire
+from consentry.enforce.native.reaper import keep_only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,15 +23,19 @@ if TYPE_CHECKING:
 HELD = "/.held"
 """Where the granted places lie in the worker's root, by number; covered in every run."""
 
-_MOST_ORDER = 1 << 20
-_MOST_FILES = 16
+_MOST_REQUEST = 16
+_REPORT_AND_GATE = 2
+_PATIENCE_MS = 50
+_MOST_LEFT = 8
 
 
-def live(plan: "Mapping[str, Any]", files: "Sequence[int]", orders: int) -> None:
-    """Builds the root, imports the list, serves runs, and never returns."""
+def live(plan: "Mapping[str, Any]", files: "Sequence[int]", requests: int) -> None:
+    """Builds the root, imports the list, makes copies, and never returns."""
     try:
         calls.prctl(calls.PR_SET_PDEATHSIG, 9)
-        socket = _socket.socket(fileno=orders)
+        # What belongs to other runs of the launcher would never be closed if it stayed open here.
+        keep_only((*files[1:], requests))
+        socket = _socket.socket(fileno=requests)
         try:
             _settle(plan, files)
         except box.Replaced as problem:
@@ -39,7 +44,7 @@ def live(plan: "Mapping[str, Any]", files: "Sequence[int]", orders: int) -> None
             socket.send(marshal.dumps(("failed", 0, f"{type(problem).__name__}: {problem}")))
         else:
             socket.send(marshal.dumps(("ready", 0, "")))
-            Worker(socket).serve()
+            Worker(socket, plan["run"]).serve()
     finally:
         os._exit(0)
 
@@ -50,8 +55,8 @@ def _settle(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
         box.enter_user_namespace(*plan["ids"])
     built = box.Box(plan, files)
     held = [
-        (built.hold(source, identity, shown_as=shown_as), is_folder)
-        for source, identity, is_folder, shown_as in plan["held"]
+        built.hold(source, identity, shown_as=shown_as)
+        for source, identity, shown_as in plan["held"]
     ]
     built.build()
     _socket.sethostname(plan["hostname"])
@@ -70,21 +75,10 @@ def _settle(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
             os._exit(0)
         calls.prctl(calls.PR_SET_PDEATHSIG, 9)
     _load(plan)
-    _attach(held)
-
-
-def _attach(held: "Sequence[tuple[int, bool]]") -> None:
-    """Folders behind a file system in between, so that no socket or pipe in them leads outside."""
-    nothing = calls.detached_mount("tmpfs", [("mode", "755")], 0)
-    flags = calls.MS_RDONLY | calls.MS_NOSUID | calls.MS_NODEV
-    for number, (tree, is_folder) in enumerate(held):
-        place = f"{HELD}/{number}"
-        calls.move_mount(tree, place)
+    for number, tree in enumerate(held):
+        calls.move_mount(tree, f"{HELD}/{number}")
         os.close(tree)
-        if is_folder:
-            layers = f"userxattr,lowerdir={place}:/proc/self/fd/{nothing}"
-            calls.mount("overlay", place, "overlay", flags, layers)
-    os.close(nothing)
+    calls.drop_bounding_set()
 
 
 def _load(plan: "Mapping[str, Any]") -> None:
@@ -106,66 +100,84 @@ def _load(plan: "Mapping[str, Any]") -> None:
 
 
 class Worker:
-    """Takes orders one after the other, and reports how each run ended."""
+    """Makes a copy for each request, and reports how each one ended.
 
-    def __init__(self, orders: _socket.socket) -> None:
-        self._orders = orders
+    To take down the mounts of a run takes longer than many a snippet, and nobody waits for it: they
+    outlast their copy, and go while the next one is made, or when nothing else is to be done.
+    """
+
+    def __init__(self, requests: _socket.socket, plan: "Mapping[str, Any]") -> None:
+        self._requests = requests
+        self._plan = plan
         self._poll = select.poll()
-        self._poll.register(orders.fileno(), select.POLLIN)
-        self._runs: dict[int, tuple[int, int]] = {}
-        self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+        self._poll.register(requests.fileno(), select.POLLIN)
+        self._copies: dict[int, tuple[int, int, int]] = {}
+        # A library may have threads that share what changes with the namespace.
+        calls.unshare(calls.CLONE_FS)
+        self._own = [
+            (calls.CLONE_NEWPID, _namespace("pid")),
+            (calls.CLONE_NEWNS, _namespace("mnt")),
+        ]
+        self._left: list[int] = []
 
     def serve(self) -> None:
-        """Until no more orders can come, and the last run is over."""
-        orders, is_open = self._orders.fileno(), True
-        while is_open or self._runs:
-            for descriptor, _ in self._poll.poll():
-                if descriptor == orders:
-                    is_open = self._take_order()
+        """Until no more requests can come, and the last copy is gone."""
+        requests, is_open = self._requests.fileno(), True
+        while is_open or self._copies:
+            heard = self._poll.poll(_PATIENCE_MS if self._left else None)
+            for descriptor, _ in heard:
+                if descriptor == requests:
+                    is_open = self._take_request()
                     if not is_open:
-                        self._poll.unregister(orders)
-                elif descriptor in self._runs:
+                        self._poll.unregister(requests)
+                elif descriptor in self._copies:
                     self._bury(descriptor)
+            if not heard or len(self._left) > _MOST_LEFT:
+                self._clear()
 
-    def _take_order(self) -> bool:
-        space = _socket.CMSG_SPACE(4 * _MOST_FILES)
-        body, ancillary, _, _ = self._orders.recvmsg(_MOST_ORDER, space, _socket.MSG_CMSG_CLOEXEC)
+    def _take_request(self) -> bool:
+        space = _socket.CMSG_SPACE(4 * _REPORT_AND_GATE)
+        body, ancillary, _, _ = self._requests.recvmsg(
+            _MOST_REQUEST, space, _socket.MSG_CMSG_CLOEXEC
+        )
         if not body:
             return False
-        files = [
-            int.from_bytes(data[at : at + 4], "little")
-            for _, _, data in ancillary
-            for at in range(0, len(data) - len(data) % 4, 4)
-        ]
-        report, gate = files[:2]
-        pid = self._copied()
+        report, gate = wire.passed(ancillary)
+        pid, mounts = self._copied()
         if pid == 0:
-            os.close(report)
-            self._orders.close()
-            plan = marshal.loads(body)  # noqa: S302 - from our own launcher
-            snippet.live(plan, files, gate)
-        for descriptor in files[1:]:
-            os.close(descriptor)
+            snippet.live(self._plan, gate)
+        # The copy has them, too, and closes them before it says that it is ready.
+        self._clear()
+        os.close(gate)
         pidfd = os.pidfd_open(pid)
-        self._runs[pidfd] = (pid, report)
+        self._copies[pidfd] = (pid, report, mounts)
         self._poll.register(pidfd, select.POLLIN)
         return True
 
-    def _copied(self) -> int:
-        """As `os.fork`, into fresh namespaces.
+    def _copied(self) -> "tuple[int, int]":
+        """As `os.fork`, into fresh namespaces; and a descriptor of the new mounts.
 
         The libraries that are loaded here may have threads and want to be told of a fork, which a
-        bare clone does not do; so the new pid namespace is entered by a plain fork.
+        bare clone does not do; so the new namespaces are entered by a plain fork.
         """
-        calls.setns(self._own_pids, calls.CLONE_NEWPID)
-        calls.unshare(calls.CLONE_NEWPID)
+        calls.unshare(calls.CLONE_NEWPID | calls.CLONE_NEWNS)
+        mounts = _namespace("mnt")
         pid = os.fork()
         if pid == 0:
-            calls.unshare(calls.CLONE_NEWNS | calls.CLONE_NEWIPC)
-        return pid
+            calls.unshare(calls.CLONE_NEWIPC)
+        else:
+            for kind, namespace in self._own:
+                calls.setns(namespace, kind)
+        return pid, mounts
+
+    def _clear(self) -> None:
+        for mounts in self._left:
+            os.close(mounts)
+        self._left.clear()
 
     def _bury(self, pidfd: int) -> None:
-        pid, report = self._runs.pop(pidfd)
+        pid, report, mounts = self._copies.pop(pidfd)
+        self._left.append(mounts)
         self._poll.unregister(pidfd)
         _, status, used = os.wait4(pid, 0)
         message = marshal.dumps(("ended", status, (used.ru_utime, used.ru_stime, used.ru_maxrss)))
@@ -176,3 +188,7 @@ class Worker:
         finally:
             os.close(report)
             os.close(pidfd)
+
+
+def _namespace(kind: str) -> int:
+    return os.open(f"/proc/self/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)

@@ -1,0 +1,285 @@
+"""The launcher's side of the workers: which there are, their copies, and which run each one gets.
+
+A copy is asked for before there is a run for it, and waits, confined, until an order comes; an order
+that finds none waits for the next. A copy has one order in its life.
+"""
+
+import _socket
+import errno
+import marshal
+import os
+
+from consentry.enforce.native import box, calls, snippet, wire, worker
+from consentry.enforce.native.observer import Observer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, Protocol
+
+    class Desk(Protocol):
+        """What the launcher does for every run."""
+
+        def listen(self, descriptor: int, does: "Callable[[int], None]") -> None: ...
+        def ignore(self, descriptor: int) -> None: ...
+        def watch(self, run: "Any", descriptor: int, does: "Callable[[int], None]") -> None: ...
+        def forget(self, run: "Any", descriptor: int) -> None: ...
+        def hear(self, run: "Any", events: int) -> None: ...
+        def serve(self, run: "Any", observer: Observer, events: int) -> None: ...
+        def finish(self, run: "Any", status: int) -> None: ...
+
+
+_P_PIDFD = 3
+_SIGKILL = 9
+_GREETING_BYTES = 1 << 16
+_MOST_SAID = 4096
+_KEPT_READY = 2
+_USED_OFTEN = 2
+_MOST_READY = 8
+
+
+class _Worker:
+    """One worker, and the copies of it that have no order yet."""
+
+    def __init__(self, requests: _socket.socket, *, is_kept_ready: bool) -> None:
+        self.requests = requests
+        self.is_kept_ready = is_kept_ready
+        self.is_there = True
+        self.is_greeted = False
+        self.orders = 0
+        self.copies: list[_Copy] = []
+
+
+class _Order:
+    """A run that was asked for: whom to tell, the groups to join, and what the copy is sent."""
+
+    def __init__(
+        self,
+        news: _socket.socket,
+        groups: "Sequence[str]",
+        body: bytes,
+        files: "Sequence[int]",
+    ) -> None:
+        self.news = news
+        self.groups = groups
+        self.body = body
+        self.files = files
+
+
+class _Copy:
+    """One copy of a worker, as the launcher sees it; the worker is its parent."""
+
+    def __init__(self, of: _Worker) -> None:
+        self.worker = of
+        self.news: _socket.socket | None = None
+        self.order: _Order | None = None
+        self.observer: Observer | None = None
+        self.layer: int | None = None
+        self.watched: set[int] = set()
+        self.pid = 0
+        self.pidfd = -1
+        self.told = b""
+        self.report, report_end = os.pipe()
+        self.gate, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        # The kernel's word for who is speaking, in the numbers of our own namespace.
+        self.gate.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
+        try:
+            of.requests.sendmsg([b"c"], wire.rights((report_end, its.fileno())))
+        except OSError:
+            self.gate.close()
+            os.close(self.report)
+            raise _no_worker() from None
+        finally:
+            its.close()
+            os.close(report_end)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it waits for its order."""
+        return self.observer is not None
+
+
+class Workers:
+    """All workers of one launcher, by name."""
+
+    def __init__(self, desk: "Desk") -> None:
+        self._desk = desk
+        self._workers: dict[str, _Worker] = {}
+
+    def start(self, news: _socket.socket, plan: "dict[str, Any]", files: "Sequence[int]") -> None:
+        """Makes a worker; the news tell when it is ready, or why it is not."""
+        mine, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        with_users = 0 if plan["idmap"] is not None else calls.CLONE_NEWUSER
+        pid = calls.clone(box.NEW_NAMESPACES | with_users)
+        if pid == 0:
+            worker.live(plan, files, its.detach())
+        its.close()
+        made = self._workers[plan["name"]] = _Worker(mine, is_kept_ready=plan["ahead"])
+        pidfd = os.pidfd_open(pid)
+        self._desk.listen(pidfd, lambda _: self._bury(plan["name"], made, pidfd))
+        self._desk.listen(mine.fileno(), lambda _: self._greet(made, news))
+
+    def _greet(self, made: _Worker, news: _socket.socket) -> None:
+        said = made.requests.recv(_GREETING_BYTES)
+        self._desk.ignore(made.requests.fileno())
+        made.is_greeted = True
+        greeting = marshal.loads(said) if said else ("failed", 0, "the worker ended")  # noqa: S302
+        wire.send(news, greeting)
+        news.close()
+        if not made.is_there:
+            made.requests.close()
+
+    def _bury(self, name: str, made: _Worker, pidfd: int) -> None:
+        os.waitid(_P_PIDFD, pidfd, os.WEXITED)
+        self._desk.ignore(pidfd)
+        os.close(pidfd)
+        if self._workers.get(name) is made:
+            self.end(name)
+
+    def end(self, name: str) -> None:
+        """Asks nothing of it any more; it goes when its last run is over."""
+        made = self._workers.pop(name, None)
+        if made is None:
+            return
+        made.is_there = False
+        for copy in list(made.copies):
+            self._discard(copy)
+        # One that has something to say yet is heard first.
+        if made.is_greeted:
+            made.requests.close()
+
+    def order(self, news: _socket.socket, plan: "dict[str, Any]", files: "Sequence[int]") -> None:
+        """Gives the run to a copy that waits, or to the next one."""
+        of = self._workers.get(plan["worker"])
+        if of is None:
+            raise _no_worker()
+        ready = [copy for copy in of.copies if copy.is_ready]
+        copy = (ready or of.copies or [self._asked_for(of)])[0]
+        body = marshal.dumps(plan["rlimits"])
+        kept = [os.dup(each) for each in files[1 : 1 + snippet.ORDERED]]
+        of.orders += 1
+        of.copies.remove(copy)
+        copy.order = _Order(news, plan["groups"], body, kept)
+        if copy.is_ready:
+            self._hand_over(copy, copy.order)
+
+    def _asked_for(self, of: _Worker) -> _Copy:
+        copy = _Copy(of)
+        of.copies.append(copy)
+        self._desk.watch(copy, copy.report, lambda events: self._hear(copy, events))
+        self._desk.watch(copy, copy.gate.fileno(), lambda _: self._meet(copy))
+        return copy
+
+    def _meet(self, copy: _Copy) -> None:
+        """It is ready, or could not be made, or is gone."""
+        space = _socket.CMSG_SPACE(8) + _socket.CMSG_SPACE(12)
+        said, ancillary, _, _ = copy.gate.recvmsg(_MOST_SAID, space, _socket.MSG_CMSG_CLOEXEC)
+        taken = wire.passed(ancillary)
+        self._desk.forget(copy, copy.gate.fileno())
+        if said[:1] == snippet.FAILED:
+            self._discard(copy, *marshal.loads(said[1:]))  # noqa: S302 - from our own copy
+        elif said == snippet.READY:
+            listener, *layers = taken
+            copy.observer = Observer(listener, calls.MACHINE)
+            copy.layer = layers[0] if layers else None
+            self._know(copy, ancillary)
+        else:
+            self._discard(copy)
+
+    def _know(self, copy: _Copy, ancillary: "Sequence[tuple[int, int, bytes]]") -> None:
+        observer = copy.observer
+        for _, kind, data in ancillary:
+            if kind == _socket.SCM_CREDENTIALS:
+                copy.pid = int.from_bytes(data[:4], "little")
+        try:
+            copy.pidfd = os.pidfd_open(copy.pid)
+        except OSError:
+            self._discard(copy)
+            return
+        if observer is not None:
+            self._desk.watch(
+                copy, observer.listener, lambda events: self._desk.serve(copy, observer, events)
+            )
+        if copy.order is not None:
+            self._hand_over(copy, copy.order)
+
+    def _hand_over(self, copy: _Copy, order: _Order) -> None:
+        refused = _joined(order.groups, copy.pid)
+        if refused is not None:
+            os.kill(copy.pid, _SIGKILL)
+            self._discard(copy, *refused)
+            return
+        try:
+            copy.gate.sendmsg([order.body], wire.rights(order.files))
+        except OSError:
+            self._discard(copy)
+            return
+        copy.news, copy.order = order.news, None
+        for descriptor in order.files:
+            os.close(descriptor)
+        wire.send(copy.news, ("started", copy.pid, ""), copy.pidfd)
+        layers = () if copy.layer is None else (copy.layer,)
+        wire.send(copy.news, ("built", len(layers), ""), *layers)
+
+    def _hear(self, copy: _Copy, events: int) -> None:
+        if copy.news is None:
+            # It ended before it had anything to do.
+            self._discard(copy)
+            return
+        self._desk.hear(copy, events)
+        if copy.report not in copy.watched:
+            self._desk.finish(copy, 0)
+            if copy.layer is not None:
+                os.close(copy.layer)
+            self._make_ready(copy.worker)
+
+    def _make_ready(self, of: _Worker) -> None:
+        """Copies for the next runs, of a worker that is used more than once."""
+        if not (of.is_there and of.is_kept_ready and of.orders >= _USED_OFTEN):
+            return
+        while len(of.copies) < _KEPT_READY:
+            try:
+                self._asked_for(of)
+            except OSError:
+                return  # the next order is told
+        waiting = [copy for each in self._workers.values() for copy in each.copies]
+        for copy in waiting[:-_MOST_READY]:
+            if copy.worker is not of:
+                self._discard(copy)
+
+    def _discard(self, copy: _Copy, number: int = errno.ESRCH, what: str = "the worker") -> None:
+        """Lets go of a copy that has no run; it ends by itself when nobody is there any more."""
+        if copy in copy.worker.copies:
+            copy.worker.copies.remove(copy)
+        for descriptor in list(copy.watched):
+            self._desk.forget(copy, descriptor)
+        order = copy.order
+        if order is not None:
+            wire.send(order.news, ("failed", number, what))
+            order.news.close()
+            for descriptor in order.files:
+                os.close(descriptor)
+        copy.gate.close()
+        if copy.observer is not None:
+            copy.observer.close()
+        for descriptor in (copy.report, copy.pidfd, -1 if copy.layer is None else copy.layer):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+
+def _no_worker() -> OSError:
+    return OSError(errno.ESRCH, os.strerror(errno.ESRCH), "the worker")
+
+
+def _joined(groups: "Sequence[str]", pid: int) -> "tuple[int, str] | None":
+    """Puts a copy, which cannot see the groups, into its own; or why that is refused."""
+    for door in groups:
+        try:
+            descriptor = os.open(door, os.O_WRONLY | os.O_CLOEXEC)
+            try:
+                os.write(descriptor, b"%d" % pid)
+            finally:
+                os.close(descriptor)
+        except OSError as problem:
+            return problem.errno or 0, door
+    return None
