@@ -1,9 +1,10 @@
 """Snippets in warm workers: a result or a typed error, and nothing of one run in the next."""
 
 import os
+import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from consentry.enforce.native import calls
 from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import Host
 from consentry.enforce.native.snippetplan import compile_snippet
-from consentry.enforce.native.snippets import MOST_WORKERS, SnippetError, SnippetWorkers
+from consentry.enforce.native.snippets import MOST_WORKERS, NAME, SnippetError, SnippetWorkers
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.streams import Pipe
 from consentry.surface.lattice import Surface
+from consentry.surface.pattern import Pattern
 from consentry.surface.protected import protected_roots
 
 
@@ -54,6 +56,8 @@ class Bench:
         surface: Surface | None = None,
         preload: tuple[str, ...] = (),
         bounds: Bounds | None = None,
+        denied: tuple[Pattern, ...] = (),
+        name: str = NAME,
         **names: object,
     ) -> Ran:
         """A snippet that may read the folder, unless a surface says otherwise."""
@@ -62,10 +66,13 @@ class Bench:
             workspace=self.workspace,
             program=Program(Path("snippet.py"), (), self.workspace),
             environment={},
+            denied=denied,
         )
         pipes = (Pipe(None, keeps=True), Pipe(None, keeps=True))
         plan = compile_snippet(wanted, self.host)
-        started = self.workers.start(source.encode(), names, plan, pipes, preload=preload)
+        started = self.workers.start(
+            source.encode(), names, plan, pipes, name=name, preload=preload
+        )
         supervised = Supervisor(started.running, bounds or Bounds(), started.pipes).stay()
         out, err = (bytes(pipe.kept) for pipe in pipes)
         return Ran(*started.answer(), supervised, out, err)
@@ -147,12 +154,94 @@ def test_nothing_of_one_run_is_there_in_the_next(bench: Bench) -> None:
     assert second.result == [False] * 5
 
 
+LOOK = """
+import os
+def seen(path):
+    try:
+        return open(path).read()
+    except OSError as problem:
+        return problem.errno
+[seen(path) for path in ("now.txt", "new.txt", "part/now.txt", "part/new.txt")] + os.listdir("part")
+"""
+
+
+def test_each_run_finds_the_workspace_as_it_is(tmp_path: Path) -> None:
+    """Also where an earlier run looked, and in a copy that was made before the change."""
+    bench = Bench(tmp_path)
+    try:
+        (tmp_path / "part").mkdir()
+        for path in ("now.txt", "part/now.txt"):
+            (tmp_path / path).write_text("before")
+        for _ in range(4):
+            assert bench.run(LOOK).result == ["before", 2, "before", 2, "now.txt"]
+        for path in ("now.txt", "part/now.txt"):
+            (tmp_path / "written").write_text("after")
+            (tmp_path / "written").replace(tmp_path / path)
+        (tmp_path / "new.txt").write_text("new")
+        assert bench.run(LOOK).result == ["after", "new", "after", 2, "now.txt"]
+        (tmp_path / "part").rename(tmp_path / "old")
+        (tmp_path / "part").mkdir()
+        (tmp_path / "part/new.txt").write_text("another")
+        for _ in range(4):
+            assert bench.run(LOOK).result == ["after", "new", 2, "another", "new.txt"]
+    finally:
+        bench.parent.close()
+
+
+def test_a_folder_on_the_way_to_a_covered_place_may_be_replaced(tmp_path: Path) -> None:
+    """Whoever covers a place looks up the folders above it, and copies of a worker do so early."""
+    bench = Bench(tmp_path)
+    try:
+        denied = (Pattern.parse("./part/secret"),)
+        look = "import os\n[sorted(os.listdir('part')), os.path.getsize('part/secret')]"
+        (tmp_path / "part").mkdir()
+        (tmp_path / "part/secret").write_text("secret")
+        for _ in range(4):
+            assert bench.run(look, denied=denied).result == [["secret"], 0]
+        (tmp_path / "part").rename(tmp_path / "old")
+        (tmp_path / "part").mkdir()
+        (tmp_path / "part/secret").write_text("another")
+        (tmp_path / "part/beside").write_text("x")
+        for _ in range(2):
+            assert bench.run(look, denied=denied).result == [["beside", "secret"], 0]
+    finally:
+        bench.parent.close()
+
+
+def test_copies_wait_for_the_next_runs(tmp_path: Path) -> None:
+    """A worker that is used again keeps a few; each serves one run, and they go with the worker."""
+    bench = Bench(tmp_path)
+    try:
+        for _ in range(3):
+            assert bench.run("import builtins\nhasattr(builtins, 'left')").result is False
+            assert bench.run("import builtins\nbuiltins.left = 1").error is None
+        worker = _workers(_launcher())[0]
+        _until(lambda: len(_children(worker)) == 2)
+        waiting = _children(worker)
+        bench.run("1")
+        _until(lambda: len(set(_children(worker)) - set(waiting)) == 1)
+        copies = _children(worker)
+        os.kill(worker, signal.SIGKILL)
+        _until(lambda: not any(map(_is_alive, (worker, *copies))))
+    finally:
+        bench.parent.close()
+
+
+def test_mistakes_are_told_by_the_snippet_s_own_name(bench: Bench) -> None:
+    """In what is raised before anything runs, and where something went wrong in it."""
+    for source in ("def", "1 / 0"):
+        error = bench.run(source, name="sums/job.py").error
+        assert error is not None
+        assert 'File "sums/job.py", line 1' in error.traceback
+        assert bench.run(source).error.traceback.count('File "<snippet>", line 1') == 1  # type: ignore[union-attr]
+
+
 def test_runs_draw_different_random_numbers(bench: Bench) -> None:
     """Though they are copies of one process that has the generator loaded."""
     drawn = {
-        bench.run("import random\nrandom.random()", preload=("random",)).result for _ in range(5)
+        bench.run("import random\nrandom.random()", preload=("random",)).result for _ in range(9)
     }
-    assert len(drawn) == 5
+    assert len(drawn) == 9
 
 
 @pytest.mark.parametrize(
@@ -265,11 +354,7 @@ def test_workers_that_were_not_used_for_long_end(tmp_path: Path) -> None:
         for number in range(MOST_WORKERS + 2):
             (tmp_path / f"{number}").mkdir()
             assert bench.run("1", Surface.of(read=[f"{number}/"])).result == 1
-        deadline = time.monotonic() + 10
-        while _below(_launcher()) > 2 * MOST_WORKERS and time.monotonic() < deadline:
-            time.sleep(0.02)
-        # Root has one more process for each worker.
-        assert MOST_WORKERS <= _below(_launcher()) <= 2 * MOST_WORKERS
+        _until(lambda: len(_workers(_launcher())) == MOST_WORKERS)
         assert bench.run("1", Surface.of(read=["0/"])).result == 1
     finally:
         bench.parent.close()
@@ -279,6 +364,28 @@ def _launcher() -> int:
     return int(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()[-1])
 
 
-def _below(pid: int) -> int:
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return len(children) + sum(_below(int(child)) for child in children)
+def _workers(launcher: int) -> list[int]:
+    """Those that make copies; root has one more process for each, which only waits."""
+    first = _children(launcher)
+    return [child for pid in first for child in _children(pid)] if os.getuid() == 0 else first
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -50,6 +50,8 @@ MOST_SOURCE: Final = 1 << 20
 MOST_ARGUMENTS: Final = 64 << 10
 """Bytes of all arguments together, as JSON; they are recorded, and data belongs into a file."""
 
+ENDING: Final = ".py"
+
 _MODULE: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
@@ -65,6 +67,11 @@ class CodeWish:
     preload: tuple[str, ...] = ()
     arguments: Mapping[str, Any] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+
+    @property
+    def shown_name(self) -> str:
+        """What it is called where it tells of its own mistakes."""
+        return self.name if self.is_file else f"<{self.name.removesuffix(ENDING)}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +196,9 @@ class CodeRunner:
         # What was recorded is JSON, and so is what the snippet gets.
         arguments = json.loads(json.dumps(dict(wish.arguments)))
         try:
-            done = self._engine.run_code(plan, permit, wish.source, arguments, io)
+            done = self._engine.run_code(
+                plan, permit, wish.source, arguments, io, name=wish.shown_name
+            )
         except ConsentryError as problem:
             self._record(replace(facts, problem=(problem.code.value, problem.message)))
             raise

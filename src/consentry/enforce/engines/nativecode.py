@@ -36,7 +36,13 @@ from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import Host, require_rounding
 from consentry.enforce.native.snippetplan import SnippetPlan, compile_snippet
-from consentry.enforce.native.snippets import SnippetError, SnippetWorkers, StartedSnippet
+from consentry.enforce.native.snippets import (
+    NAME,
+    WORKER_GONE,
+    SnippetError,
+    SnippetWorkers,
+    StartedSnippet,
+)
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.roots import bound_roots
 from consentry.enforce.streams import Pipe
@@ -48,7 +54,6 @@ SNIPPET: Final = "snippet"
 """The name under which a permit has the digest of a snippet's bytes."""
 
 _KIB: Final = 1024
-_UNHELD: Final = (Control.LAYER,)
 # The options that would allow these belong to programs; no snippet can be given them.
 _NEVER_ALLOWED: Final = (Operation.WRITE, Operation.RUN)
 
@@ -143,34 +148,25 @@ class NativeCode:
         source: bytes,
         arguments: Mapping[str, Any],
         io: Io,
+        *,
+        name: str = NAME,
     ) -> CodeOutcome:
-        """Runs it to its end: the permit spent just before, and for these very bytes."""
+        """Runs it to its end: the permit spent just before, and for these very bytes.
+
+        `name` is what the snippet is called where it tells of its own mistakes.
+        """
         require_code_permitted(permit, plan.wanted, source)
         workers = self._kept()
         held = HeldLimits(plan.limits, permit.permit_id)
         try:
-            pipes = (Pipe(io.stdout, io.keeps), Pipe(io.stderr, io.keeps))
-            try:
-                started = workers.start(
-                    source,
-                    arguments,
-                    plan.snippet,
-                    pipes,
-                    preload=plan.preload,
-                    limits=_told(held),
-                )
-            except BaseException:
-                for pipe in pipes:
-                    pipe.close()
-                raise
-            watch = LimitWatch(started.running, held, counts_first=True)
-            limits = plan.wanted.limits
-            bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
-            io.supervisor = Supervisor(started.running, bounds, started.pipes)
-            supervised = io.supervisor.stay()
-            if supervised.ended.problem is not None:
-                workers.forget(plan.preload, plan.snippet)
-            return _outcome(plan, supervised, started, held)
+            code = _Code(name, source, arguments)
+            done = _attempt(workers, plan, code, io, held)
+            if done is None:
+                # Its worker was gone before the snippet was: another one is made for it.
+                done = _attempt(workers, plan, code, io, held)
+            if done is None:
+                raise Refused(Code.ENGINE_FAILED, "two workers ended before they could run it")
+            return done
         finally:
             held.close()
 
@@ -187,6 +183,44 @@ class NativeCode:
             parent, self._parent, self._workers = self._parent, None, None
         if parent is not None:
             parent.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    name: str
+    source: bytes
+    arguments: Mapping[str, Any]
+
+
+def _attempt(
+    workers: SnippetWorkers, plan: CodePlan, code: _Code, io: Io, held: HeldLimits
+) -> CodeOutcome | None:
+    """The run, or None where there was none because its worker was gone."""
+    pipes = (Pipe(io.stdout, io.keeps), Pipe(io.stderr, io.keeps))
+    try:
+        started = workers.start(
+            code.source,
+            code.arguments,
+            plan.snippet,
+            pipes,
+            name=code.name,
+            preload=plan.preload,
+            limits=held.told(),
+        )
+    except BaseException:
+        for pipe in pipes:
+            pipe.close()
+        raise
+    watch = LimitWatch(started.running, held, counts_first=True)
+    limits = plan.wanted.limits
+    bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
+    io.supervisor = Supervisor(started.running, bounds, started.pipes)
+    supervised = io.supervisor.stay()
+    if supervised.ended.problem is not None:
+        workers.forget(plan.preload, plan.snippet)
+        if supervised.ended.problem == WORKER_GONE:
+            return None
+    return _outcome(plan, supervised, started, held)
 
 
 def require_code_permitted(permit: Permit, wanted: Confinement, source: bytes) -> None:
@@ -211,11 +245,6 @@ def require_code_permitted(permit: Permit, wanted: Confinement, source: bytes) -
 def subject_of_code(wanted: Confinement) -> str:
     """What is run, by the snippet's name."""
     return f"{SNIPPET}:{wanted.program.path.name}"
-
-
-def _told(held: HeldLimits) -> dict[str, Any]:
-    """Without the size of a layer, which a snippet does not have."""
-    return {key: value for key, value in held.told().items() if key != "layer_bytes"}
 
 
 def _outcome(
@@ -244,17 +273,19 @@ def _outcome(
         programs=(),
         violations=tuple(_allowed_by_our_options(each) for each in merged(found.violations)),
         complete=found.complete,
-        held=(*_held_here(), *plan.snippet.plan.grants.held, *held_limits(plan.limits)),
+        held=(*_held_here(plan), *plan.snippet.plan.grants.held, *held_limits(plan.limits)),
         stdout=out,
         stderr=err,
         output_bytes=max(0, supervised.output_bytes - len(started.pipes[2].kept)),
+        layer=ended.layer,
         limit=limit,
     )
     return CodeOutcome(outcome, result, error)
 
 
-def _held_here() -> tuple[Held, ...]:
-    return tuple(each for each in HELD if each.control not in _UNHELD)
+def _held_here(plan: CodePlan) -> tuple[Held, ...]:
+    has_layer = bool(plan.snippet.plan.layered)
+    return tuple(each for each in HELD if has_layer or each.control is not Control.LAYER)
 
 
 def _allowed_by_our_options(denied: PermissionDenied) -> PermissionDenied:

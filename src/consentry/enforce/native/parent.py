@@ -190,12 +190,14 @@ def _own_folder() -> tuple[str, int]:
     """An empty folder to build roots on, and a descriptor that tells others it is in use."""
     while True:
         path = tempfile.mkdtemp(prefix=_PREFIX, dir=_FOLDERS)
-        lock = os.open(path, _AS_FOLDER)
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Another owner may sweep it before it is locked.
         with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(lock), Path(path).lstat()):
-                return path, lock
-        os.close(lock)  # swept before it was locked
+            lock = os.open(path, _AS_FOLDER)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(lock), Path(path).lstat()):
+                    return path, lock
+            os.close(lock)
 
 
 def _sweep() -> None:

@@ -200,13 +200,6 @@ def _take_streams(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
         fcntl.ioctl(files[plan["terminal"]], 0x540E, 0)  # TIOCSCTTY
 
 
-def hand_out(gate: int, what: bytes, descriptor: int | None) -> None:
-    """Passes a descriptor to the launcher, and goes on only when it was taken."""
-    _pass_out(gate, what, descriptor)
-    if not os.read(gate, 1):
-        raise OSError(errno.EPIPE, os.strerror(errno.EPIPE), "the launcher is gone")
-
-
 def _pass_out(gate: int, what: bytes, descriptor: int | None) -> None:
     with_gate = _socket.socket(fileno=gate)
     rights = [] if descriptor is None else [descriptor.to_bytes(4, "little")]

@@ -161,9 +161,9 @@ class _Attached:
                     copied.append(("layer_held", place, path, attributes, folders))
                     places.append(str(path))
                 case ("view" | "bind" as how, source, path, attributes, identity):
-                    is_view = how == "view"
                     shown_as = "idmap" in attributes  # type: ignore[operator]
-                    place = hold(source, identity, is_folder=is_view, shown_as=shown_as)
+                    place = hold(source, identity, is_folder=how == "view", shown_as=shown_as)
+                    is_view = how == "view" and "socketless" not in attributes  # type: ignore[operator]
                     copied.append(
                         ("view_held", place, path, *_RUN_ONLY)
                         if is_view

@@ -5,6 +5,7 @@ and nothing else; what a snippet may read is attached for its own run. What come
 word, and is read as such.
 """
 
+import errno
 import json
 import marshal
 import math
@@ -22,6 +23,8 @@ from consentry.enforce.streams import Pipe, write_all
 
 NAME: Final = "<snippet>"
 """What a snippet that is no file is called where it went wrong."""
+WORKER_GONE: Final = ("failed", errno.ESRCH, "the worker")
+"""What is told where nothing was run, because a worker ended before it had its order."""
 MOST_RESULT: Final = 8 << 20
 MOST_DEPTH: Final = 100
 """Of lists and objects in each other; every reader of the result can take so many."""
