@@ -50,6 +50,18 @@ class Bench:
         )
         self.workers = SnippetWorkers(self.parent)
 
+    def confinement(
+        self, surface: Surface | None = None, denied: tuple[Pattern, ...] = ()
+    ) -> Confinement:
+        """One that opens the folder, unless a surface says otherwise."""
+        return Confinement(
+            surface=Surface.of(read=["./"]) if surface is None else surface,
+            workspace=self.workspace,
+            program=Program(Path("snippet.py"), (), self.workspace),
+            environment={},
+            denied=denied,
+        )
+
     def run(
         self,
         source: str,
@@ -61,15 +73,8 @@ class Bench:
         **names: object,
     ) -> Ran:
         """A snippet that may read the folder, unless a surface says otherwise."""
-        wanted = Confinement(
-            surface=Surface.of(read=["./"]) if surface is None else surface,
-            workspace=self.workspace,
-            program=Program(Path("snippet.py"), (), self.workspace),
-            environment={},
-            denied=denied,
-        )
         pipes = (Pipe(None, keeps=True), Pipe(None, keeps=True))
-        plan = compile_snippet(wanted, self.host)
+        plan = compile_snippet(self.confinement(surface, denied), self.host)
         started = self.workers.start(
             source.encode(), names, plan, pipes, name=name, preload=preload
         )
@@ -295,6 +300,16 @@ def test_a_snippet_that_does_not_end_is_ended(bench: Bench) -> None:
     outcome = bench.run("import os\nos.fork()\nwhile True: pass", bounds=bounds)
     assert outcome.supervised.timed_out
     assert bench.run("'still here'").result == "still here"
+
+
+def test_an_end_that_comes_before_the_start_is_not_lost(bench: Bench) -> None:
+    """Whoever wants it to end need not know whether it has begun."""
+    plan = compile_snippet(bench.confinement(), bench.host)
+    pipes = (Pipe(None, keeps=True), Pipe(None, keeps=True))
+    started = bench.workers.start(b"import time\ntime.sleep(300)", {}, plan, pipes)
+    started.running.end_now()
+    supervised = Supervisor(started.running, Bounds(), started.pipes).stay()
+    assert supervised.ended.status == -signal.SIGKILL
 
 
 def test_modules_of_the_operator_are_loaded_before_any_snippet(bench: Bench) -> None:

@@ -62,6 +62,7 @@ class Running:
         self._listens = listens
         self._pidfd: int | None = None
         self.pid: int | None = None
+        self._for_the_start: list[int] = []
         self._layer: int | None = None
         self._end: tuple[int, tuple[float, float, int]] | None = None
         self._problem: tuple[str, int, str] | None = None
@@ -82,6 +83,8 @@ class Running:
             case "started":
                 [self._pidfd] = descriptors
                 self.pid = number
+                while self._for_the_start:
+                    self.pass_signal(self._for_the_start.pop(0))
             case "built":
                 self._layer = descriptors[0] if descriptors else None
             case "ended":
@@ -103,9 +106,12 @@ class Running:
         """To the program and its group."""
         if not self._listens and number in _NEVER_HEARD:
             number = signal.SIGKILL
-        if self._pidfd is not None:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, number)
+        if self._pidfd is None:
+            # It may be on its way already; whoever asked must not have to ask again.
+            self._for_the_start.append(number)
+            return
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, number)
 
     def end_now(self) -> None:
         """Kills everything in the box; what it used is still counted."""
