@@ -14,7 +14,7 @@ from consentry.cli.runoptions import exit_status, printed, seconds_of, size_of
 from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
-from consentry.enforce.confinement import Limits, View
+from consentry.enforce.confinement import Denials, Limits, View
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.profiles import find_profile
@@ -71,6 +71,7 @@ def _exec(
     set_: str | None,
     profile: str | None,
     view: str | None,
+    attest: bool,
     net: str | None,
     workspace: str | None,
     status_fd: int | None,
@@ -96,6 +97,7 @@ def _exec(
             execute=exec_,
             environment=env,
             view=None if view is None else View(view),
+            denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=_limits(limits),
         )
         is_capped = wish.limits.output_bytes is not None
@@ -190,6 +192,11 @@ OPTIONS: tuple[click.Parameter, ...] = (
         type=OneOf([each.value for each in View]),
         metavar="private|visible",
         help="What is there: only what it is given, or your tree, closed.",
+    ),
+    click.Option(
+        ["--attest"],
+        is_flag=True,
+        help="Root only: read what Landlock refuses from the host's audit, turned on if need be.",
     ),
     _many("read", "PATH", "May be read, with all below it.", type=File()),
     _many("write", "PATH", "May be written, with all below it.", type=File()),

@@ -42,6 +42,13 @@ class Rounding(StrEnum):
     EXACT = "exact"
 
 
+class Denials(StrEnum):
+    """Who vouches for what is refused: our observer alone, or for Landlock's part the kernel."""
+
+    OBSERVED = "observed"
+    ATTESTED = "attested"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a run may use; None is no limit of ours."""
@@ -84,4 +91,5 @@ class Confinement:
     writes: Writes = Writes.LAYER
     reads: Reads = Reads.OBSERVED
     rounding: Rounding = Rounding.ROUNDED
+    denials: Denials = Denials.OBSERVED
     limits: Limits = Limits()

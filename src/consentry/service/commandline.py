@@ -16,6 +16,7 @@ from consentry.base.errors import Refused, UsageProblem
 from consentry.declare.profile import Profile
 from consentry.enforce.confinement import (
     Confinement,
+    Denials,
     Limits,
     Program,
     Reads,
@@ -71,6 +72,7 @@ class RunWish:
     environment: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     view: View | None = None
+    denials: Denials = Denials.OBSERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
         environment=_environment(wish, around),
         limits=wish.limits,
         view=wish.view or View.PRIVATE,
+        denials=wish.denials,
     )
     if wish.profile is None:
         name = "command line" if wish.permission_set is None else f"set:{wish.permission_set}"

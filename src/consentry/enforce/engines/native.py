@@ -6,7 +6,7 @@ and the observer say. The same plan runs as root and as an ordinary user.
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -15,7 +15,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
-from consentry.enforce.confinement import Confinement, Reads, View, Writes
+from consentry.enforce.confinement import Confinement, Denials, Reads, View, Writes
 from consentry.enforce.engine import (
     Control,
     Held,
@@ -28,6 +28,7 @@ from consentry.enforce.facts import HostView
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
+from consentry.enforce.native.audithost import attestation, why_not_attested
 from consentry.enforce.native.ending import (
     LIMITED,
     LimitWatch,
@@ -36,7 +37,8 @@ from consentry.enforce.native.ending import (
     require_built,
     usage_of,
 )
-from consentry.enforce.native.findings import ENGINE, findings_of, merged
+from consentry.enforce.native.findings import ENGINE, denied_by_landlock, findings_of, merged
+from consentry.enforce.native.landlockaudit import Attested, Watch
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
@@ -71,11 +73,17 @@ _UMASK: Final = 0o022
 _KIB: Final = 1024
 
 
-def held_in(view: View) -> tuple[Held, ...]:
+def held_in(view: View, attested: Attested | None = None) -> tuple[Held, ...]:
     """What holds in a box, and by what."""
     if view is View.PRIVATE:
         return HELD
-    return tuple(_VISIBLE_READS if each.control is Control.READS else each for each in HELD)
+    held = tuple(_VISIBLE_READS if each.control is Control.READS else each for each in HELD)
+    if attested is None:
+        return held
+    records = "Landlock's audit records"
+    if attested.why is not None:
+        records += f", incomplete: {attested.why}"
+    return (*held, Held(Control.DENIALS, records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +190,17 @@ class NativeEngine:
             found.append(Lacking(Control.WRITES, "direct writes are not built"))
         if wanted.reads is Reads.EXACT:
             found.append(Lacking(Control.FILES_READ, "exact reads are not built"))
+        if wanted.denials is Denials.ATTESTED:
+            found += self._not_attested(wanted.view)
         return found
+
+    def _not_attested(self, view: View) -> Iterator[Lacking]:
+        if view is View.PRIVATE:
+            why = "what the private view hides is never refused by Landlock"
+            yield Lacking(Control.DENIALS, why, "choose the view `visible`")
+        lack = why_not_attested(self._host.uid, self._host.landlock_abi)
+        if lack is not None:
+            yield Lacking(Control.DENIALS, lack, "leave out --attest; denials are then observed")
 
     def launch(
         self, plan: NativePlan, permit: Permit, sealed: Sequence[SealedFile], io: Io
@@ -197,7 +215,8 @@ class NativeEngine:
         parent = self._launcher()
         held = HeldLimits(plan.limits, run_id)
         try:
-            return self._run(parent, plan, sealed, io, held)
+            with attestation(plan.wanted.denials) as records:
+                return self._run(parent, plan, sealed, io, held, records)
         finally:
             held.close()
 
@@ -214,10 +233,13 @@ class NativeEngine:
         sealed: Sequence[SealedFile],
         io: Io,
         held: HeldLimits,
+        records: Watch | None,
     ) -> Outcome:
         streams = _Streams.of(io)
         files = [*streams.files, *(() if io.terminal is None else (io.terminal.its,))]
         request = self._request(plan, len(files), has_terminal=io.terminal is not None)
+        if records is not None and plan.plan.landlock is not None:
+            request["landlock"] = {**plan.plan.landlock, "mark": records.mark}
         try:
             running = parent.launch(
                 {**request, **held.told()}, [*files, *(each.descriptor for each in sealed)]
@@ -228,7 +250,10 @@ class NativeEngine:
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
-        return self._outcome(plan, io.supervisor.stay(), streams.pipes, held)
+        supervised = io.supervisor.stay()
+        require_built(supervised.ended)
+        attested = None if records is None else records.finish()
+        return self._outcome(plan, supervised, streams.pipes, held, attested)
 
     def _request(self, plan: NativePlan, given: int, *, has_terminal: bool) -> dict[str, object]:
         wanted, compiled = plan.wanted, plan.plan
@@ -256,15 +281,18 @@ class NativeEngine:
         supervised: Supervised,
         pipes: tuple[Pipe, ...],
         held: HeldLimits,
+        attested: Attested | None,
     ) -> Outcome:
         ended = supervised.ended
-        require_built(ended)
         seconds = ended.user_seconds + ended.system_seconds
         limited = held.outcome(ended.status, seconds, ended.peak_kib * _KIB)
         limit = supervised.limit
         if limit is None and limited.exceeded is not None:
             limit = limited.exceeded.control.value
         found = findings_of(ended.notes, plan.plan, self._host.protected)
+        if attested is not None:
+            found.add_attested(denied_by_landlock(attested, plan.plan, self._host.protected))
+            found.complete = found.complete and attested.is_complete
         code = ended.status
         kept = [bytes(pipe.kept) for pipe in pipes if pipe.keeps] or [b"", b""]
         return Outcome(
@@ -280,7 +308,7 @@ class NativeEngine:
             violations=tuple(merged(found.violations)),
             complete=found.complete,
             held=(
-                *held_in(plan.wanted.view),
+                *held_in(plan.wanted.view, attested),
                 *plan.plan.grants.held,
                 *held_limits(plan.limits),
             ),

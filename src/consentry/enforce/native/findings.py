@@ -7,12 +7,13 @@ hidden, and asking for it is a violation; one that is nowhere is a missing file 
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from consentry.enforce.engine import HeldAs, ProgramRun
+from consentry.enforce.native.landlockaudit import Attested, Refusal
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.runtime import HOME
 from consentry.enforce.roots import OWN_FOLDERS
@@ -27,6 +28,7 @@ NAME_LOOKUP: Final = "name lookup"
 
 _LOOPBACK: Final = ("127.", "::1", "::ffff:127.")
 _NAME_SERVICE: Final = 53
+_READING: Final = frozenset({"fs.read_file", "fs.read_dir"})
 # What every program looks for when it starts and does without: asking is no sign of anything.
 _USUAL: Final = frozenset(
     {
@@ -60,6 +62,22 @@ class Findings:
     violations: list[PermissionDenied] = field(default_factory=list)
     complete: bool = True
 
+    def add_attested(self, attested: Sequence[PermissionDenied]) -> None:
+        """What the kernel vouches for stands in place of what was seen of the same refusal."""
+        known = {(each.operation, each.resource) for each in attested}
+        seen = [each for each in self.violations if (each.operation, each.resource) not in known]
+        self.violations = [*attested, *seen]
+
+
+def denied_by_landlock(
+    attested: Attested, plan: Plan, protected: ProtectedRoots
+) -> Sequence[PermissionDenied]:
+    """The refusals that the kernel recorded, with what would allow each."""
+    reader = _Reader(plan, protected, Truth.KERNEL)
+    for refusal, times in attested.refusals.items():
+        reader.take_refusal(refusal, times)
+    return reader.found.violations
+
 
 def findings_of(notes: Mapping[str, Any], plan: Plan, protected: ProtectedRoots) -> Findings:
     """Everything the notes say, in the order it was first seen."""
@@ -71,7 +89,10 @@ def findings_of(notes: Mapping[str, Any], plan: Plan, protected: ProtectedRoots)
 
 
 class _Reader:
-    def __init__(self, plan: Plan, protected: ProtectedRoots) -> None:
+    def __init__(
+        self, plan: Plan, protected: ProtectedRoots, truth: Truth = Truth.OBSERVED
+    ) -> None:
+        self._truth = truth
         self._plan = plan
         self._protected = protected
         self._shown = tuple(
@@ -103,6 +124,26 @@ class _Reader:
                 self._write(place, times, _as_granted(place))
             case _:
                 self._write(place, times, place)
+
+    def take_refusal(self, refusal: Refusal, times: int) -> None:
+        """One kind of refusal as Landlock recorded it."""
+        kinds = {each.partition(".")[0] for each in refusal.blockers}
+        target = refusal.target
+        if kinds == {"fs"} and target.startswith("/"):
+            rights = set(refusal.blockers)
+            if rights <= _READING:
+                self._deny_path(Operation.READ, target, "--read", times)
+            elif "fs.execute" in rights:
+                why = "not among the programs that may start"
+                self._deny(Operation.RUN, target, why, _option("--exec", target), times)
+            else:
+                self._deny_path(Operation.WRITE, target, "--write", times)
+        elif kinds == {"net"} or "scope.abstract_unix_socket" in refusal.blockers:
+            self._deny(Operation.NET, target, "no network", None, times)
+        else:
+            # Signals, tracing and mounting have no word of their own among the operations.
+            rule = f"Landlock: {', '.join(refusal.blockers)}"
+            self._deny(Operation.RUN, target or "another process", rule, None, times)
 
     def _exec(self, place: str, words: tuple[bytes, ...], times: int, *, is_inside: bool) -> None:
         may = self._plan.may_start(place)
@@ -186,7 +227,7 @@ class _Reader:
         self, operation: Operation, resource: str, rule: str, allow: str | None, times: int
     ) -> None:
         self.found.violations.append(
-            PermissionDenied(operation, resource, ENGINE, Truth.OBSERVED, rule, allow, times)
+            PermissionDenied(operation, resource, ENGINE, self._truth, rule, allow, times)
         )
 
 
