@@ -1,12 +1,15 @@
 """`consentry engines` in a real process: what holds here, and what a host without namespaces says."""
 
 import json
+import os
 
 import pytest
 
 from consentry.enforce.engine import Control
 from consentry.enforce.facts import HostView
 from consentry.enforce.host import look_at_host
+from consentry.enforce.native import calls
+from consentry.enforce.native.audithost import why_not_attested
 from consentry.enforce.programs import ENGINE_MEANINGS, look_for_engines
 from consentry.service.engines import BUILT
 from tests.cli.conftest import CommandLine
@@ -58,6 +61,24 @@ def test_json_has_control_mechanism_and_truth(consentry: CommandLine) -> None:
     assert {each["control"] for each in native["held"]} == {each.value for each in Control}
     assert {each["truth"] for each in native["held"]} == {"kernel", "mediated", "observed"}
     assert "bubblewrap" in document["not_built"]
+
+
+def test_whether_denials_can_be_attested_is_told(consentry: CommandLine) -> None:
+    """In the table's page and in JSON, by the probe's own words."""
+    [native] = json.loads(consentry("engines", "--json").out)["engines"]
+    attested = native["attested_denials"]
+    why = why_not_attested(os.getuid(), calls.landlock_abi())
+    assert (attested["possible"], attested["why"]) == (why is None, why)
+    word = "can be attested" if attested["possible"] else "cannot be attested here"
+    for command in ("engines", "doctor"):
+        assert f"denials {word}" in consentry(command, COLUMNS="200").out
+
+
+def test_an_ordinary_user_is_told_that_denials_are_observed(as_nobody: CommandLine) -> None:
+    """With the reason, and it counts as nothing missing."""
+    out = as_nobody("engines", COLUMNS="200").out
+    assert "denials cannot be attested here, only observed: the kernel gives its audit" in out
+    assert as_nobody("engines", "--quiet").out == ""
 
 
 def test_an_ordinary_user_sees_the_same_controls(as_nobody: CommandLine) -> None:

@@ -161,6 +161,8 @@ def test_input_that_nobody_reads_does_not_block(caller: Caller) -> None:
         (("true",), {"permission_set": "network-api"}, Code.NOT_ENFORCEABLE),
         (("true",), {"permission_set": "none-such"}, Code.PERMISSION_SET),
         (("true",), {"permission_set": "minimal", "profile": "x"}, Code.USAGE),
+        (("true",), {"view": "open"}, Code.USAGE),
+        (("true",), {"attest": True}, Code.NOT_ENFORCEABLE),
         (("true",), {"timeout": 0}, Code.USAGE),
         (("true",), {"timeout": float("nan")}, Code.USAGE),
         (("true",), {"memory": -1}, Code.USAGE),

@@ -12,7 +12,12 @@ from consentry.cli.hanging import hanging
 from consentry.cli.output import Output
 from consentry.cli.table import Page
 from consentry.enforce.engine import Control, Held, Probe
-from consentry.service.engines import EnginesReport, engines_document, try_engines
+from consentry.service.engines import (
+    EnginesReport,
+    attested_in_words,
+    engines_document,
+    try_engines,
+)
 from consentry.service.surroundings import look_around
 
 PAGE = Page(
@@ -65,6 +70,11 @@ def _page(output: Output, report: EnginesReport) -> Iterator[str]:
     if lacking:
         yield from [""] * bool(usable)
         yield from lacking
+    for each in report.tried:
+        attested = attested_in_words(each.probe) if each.probe.is_usable else None
+        if attested is not None:
+            yield ""
+            yield from hanging(f"{each.probe.engine}: ", safe_line(attested), indent=2)
     yield ""
     others = ", ".join(report.not_built)
     yield from hanging("", f"known, and not built in this version: {others}")

@@ -86,11 +86,16 @@ class Lacking:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What an engine showed on this host, by doing it."""
+    """What an engine showed on this host, by doing it.
+
+    `attested` says whether denials can be attested by the kernel, for a run that asks for it, or why
+    not; none does by itself.
+    """
 
     engine: str
     held: tuple[Held, ...]
     lacking: tuple[Lacking, ...] = ()
+    attested: Held | Lacking | None = None
 
     @property
     def is_usable(self) -> bool:

@@ -69,11 +69,30 @@ def engines_document(report: EnginesReport) -> dict[str, object]:
                 "usable": each.probe.is_usable,
                 "held": [_held(held) for held in each.probe.held],
                 "lacking": [_lacking(lacking) for lacking in each.probe.lacking],
+                "attested_denials": _attested(each.probe),
             }
             for each in report.tried
         ],
         "not_built": list(report.not_built),
     }
+
+
+def _attested(probe: Probe) -> dict[str, object]:
+    found = probe.attested
+    if isinstance(found, Held):
+        return {"possible": True, "mechanism": found.mechanism, "why": None}
+    return {"possible": False, "mechanism": None, "why": None if found is None else found.why}
+
+
+def attested_in_words(probe: Probe) -> str | None:
+    """Whether denials can be attested by the kernel here, in one line."""
+    match probe.attested:
+        case Held(mechanism=mechanism):
+            return f"denials can be attested with --view visible --attest: {mechanism}"
+        case Lacking(why=why):
+            return f"denials cannot be attested here, only observed: {why}"
+        case _:
+            return None
 
 
 def _held(held: Held) -> dict[str, object]:

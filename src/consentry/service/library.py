@@ -21,7 +21,7 @@ from consentry.base.clock import SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
 from consentry.enforce.commitrecover import recover
-from consentry.enforce.confinement import Limits, View
+from consentry.enforce.confinement import Denials, Limits, View
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
 from consentry.enforce.engines.nativecode import NativeCode
 from consentry.enforce.streams import write_all
@@ -139,6 +139,7 @@ class Library:
         permission_set: str | None = None,
         profile: str | None = None,
         view: str | None = None,
+        attest: bool = False,
         timeout: float | None = None,
         memory: int | None = None,
         cpu: int | None = None,
@@ -159,6 +160,7 @@ class Library:
             execute=words_of("programs", programs),
             environment=words_of("environment", environment),
             view=one_of("view", view, View),
+            denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=Limits(
                 cpu_seconds=positive("cpu", cpu),
                 memory_bytes=positive("memory", memory),

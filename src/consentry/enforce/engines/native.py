@@ -7,7 +7,7 @@ and the observer say. The same plan runs as root and as an ordinary user.
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -28,7 +28,7 @@ from consentry.enforce.facts import HostView
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
-from consentry.enforce.native.audithost import attestation, why_not_attested
+from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
 from consentry.enforce.native.ending import (
     LIMITED,
     LimitWatch,
@@ -142,7 +142,9 @@ class NativeEngine:
     def try_out(self) -> Trial:
         """The probe and the score-card it was made from; carried out once."""
         if self._trial is None:
-            self._trial = try_out(self.name, self._tried)
+            trial = try_out(self.name, self._tried)
+            attested = attested_here(self._host.uid, self._host.landlock_abi)
+            self._trial = replace(trial, probe=replace(trial.probe, attested=attested))
         return self._trial
 
     def _tried(self, wanted: Confinement) -> Outcome:

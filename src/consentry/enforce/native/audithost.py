@@ -25,6 +25,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.confinement import Denials
+from consentry.enforce.engine import Control, Held, Lacking
 from consentry.enforce.native.landlockaudit import NETLINK_AUDIT, Watch, new_mark, opened_reader
 from consentry.enforce.ownership import ROOT_UID
 
@@ -72,6 +73,15 @@ def why_not_attested(uid: int, abi: int) -> str | None:
     except OSError as problem:
         return f"the audit records cannot be read here: {(problem.strerror or 'failed').lower()}"
     return None
+
+
+def attested_here(uid: int, abi: int) -> Held | Lacking:
+    """Whether denials can be attested, for a run that asks for it."""
+    why = why_not_attested(uid, abi)
+    if why is not None:
+        return Lacking(Control.DENIALS, why, "nothing: denials are observed, which needs no root")
+    state = "is on here" if read_state().enabled else "is off here, and on while such a run lasts"
+    return Held(Control.DENIALS, f"Landlock's audit records; the host's audit {state}")
 
 
 class AuditOn:

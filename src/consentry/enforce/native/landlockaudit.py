@@ -114,7 +114,8 @@ class DomainLog:
                 self._strangers.add(domain)
                 self._counts.pop(domain, None)
         elif domain == self._domain:
-            self.total = int(fields.get("denials", "-1"))
+            counted = fields.get("denials", "")
+            self.total = int(counted) if counted.isdecimal() else -1
 
     def _count(self, domain: str, refusal: Refusal) -> None:
         counts = self._counts.setdefault(domain, Counter())
