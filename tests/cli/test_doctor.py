@@ -16,7 +16,12 @@ def test_a_good_host_lacks_nothing(consentry: CommandLine) -> None:
     assert (ended.status, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[0] == "nothing is missing"
-    assert [line.split()[0] for line in lines[2:5]] == ["native", "ledger", "documents"]
+    assert [line.split()[0] for line in lines[2:6]] == [
+        "native",
+        "ledger",
+        "documents",
+        "attestation",
+    ]
 
 
 def test_looking_makes_nothing(consentry: CommandLine, home: Path, project: Path) -> None:

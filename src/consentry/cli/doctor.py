@@ -95,12 +95,13 @@ def _page(output: Output, diagnosis: Diagnosis, count: int) -> Iterator[str]:
     yield ""
     for each in diagnosis.engines.tried:
         yield from hanging(f"{each.probe.engine:<{_LABEL}}", _in_short(each))
-        attested = attested_in_words(each.probe) if each.probe.is_usable else None
-        if attested is not None:
-            yield from hanging(" " * _LABEL, safe_line(attested))
     yield from hanging(f"{'ledger':<{_LABEL}}", diagnosis.ledger)
     files = "1 of your own" if diagnosis.documents == 1 else f"{diagnosis.documents} of your own"
     yield from hanging(f"{'documents':<{_LABEL}}", f"{files} read")
+    for each in diagnosis.engines.tried:
+        attested = attested_in_words(each.probe) if each.probe.is_usable else None
+        if attested is not None:
+            yield from hanging(f"{'attestation':<{_LABEL}}", safe_line(attested))
     for line in diagnosis.advice:
         yield from hanging("advice: ", safe_line(line), indent=2)
 
