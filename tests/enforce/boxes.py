@@ -184,9 +184,9 @@ class _Watch:
         if running.pid is not None and not self._is_watched:
             self._is_watched = True
             self._held.watch(running.pid)
-        if running._layer is not None and not self._is_counted:
+        if running.store is not None and not self._is_counted:
             self._is_counted = True
-            self._held.count_layer(running._layer)
+            self._held.count_store(running.store)
         if not self._is_ended and self._held.check() is not None:
             self._is_ended = True
             running.end_now()

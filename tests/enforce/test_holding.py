@@ -166,8 +166,23 @@ def test_without_the_control_the_hog_gets_its_memory(runner: Runner) -> None:
                 large.write(bytes(1 << 20))
         time.sleep(20)
         """,
+        """
+        import time
+        with open("/tmp/large", "wb") as large:
+            for _ in range(160):
+                large.write(bytes(1 << 20))
+        time.sleep(20)
+        """,
+        """
+        import os, time
+        for folder in ("/home/user", "/dev/shm"):
+            with open(f"{folder}/large", "wb") as large:
+                for _ in range(80):
+                    large.write(bytes(1 << 20))
+        time.sleep(20)
+        """,
     ],
-    ids=["of-four-processes", "shared", "unreadable", "in-files"],
+    ids=["of-four-processes", "shared", "unreadable", "in-files", "in-tmp", "in-own-folders"],
 )
 def test_memory_counts_wherever_it_is_held(runner: Runner, hog: str) -> None:
     """Spread over processes, shared, in a process nobody may read, or as files kept in memory."""
@@ -348,6 +363,35 @@ def test_what_is_written_has_a_size(
     assert runner.run(WRITE, tight)[0].stdout == error
     assert runner.run(WRITE, wide)[0].stdout == b"written\n"
     assert runner.run(WRITE, tight, without=(control,))[0].stdout == b"written\n"
+
+
+SPREAD = """
+    import errno
+    places = ["large", "/tmp/large", "/home/user/large", "/dev/shm/large"]
+    try:
+        for place in places:
+            with open(place, "wb", buffering=0) as large:
+                large.write(bytes(1 << 20))
+    except OSError as problem:
+        print(errno.errorcode[problem.errno])
+    else:
+        print("written")
+"""
+
+
+def test_what_is_written_anywhere_has_one_size(runner: Runner) -> None:
+    """The workspace, `/tmp`, the home and shared memory share one budget."""
+    tight, wide = Limits(written_bytes=3 * MIB), Limits(written_bytes=5 * MIB)
+    assert runner.run(SPREAD, tight)[0].stdout == b"ENOSPC\n"
+    assert runner.run(SPREAD, wide)[0].stdout == b"written\n"
+    assert runner.run(SPREAD, tight, without=(Control.WRITTEN,))[0].stdout == b"written\n"
+
+
+def test_a_file_in_the_runs_own_folder_has_the_size_of_any(runner: Runner) -> None:
+    """The limit on one file holds there, too."""
+    code = WRITE.replace('"large"', '"/tmp/large"')
+    assert runner.run(code, Limits(file_bytes=2 * MIB))[0].stdout == b"EFBIG\n"
+    assert runner.run(code, Limits(file_bytes=5 * MIB))[0].stdout == b"written\n"
 
 
 def test_descriptors_run_out_for_the_program_only(runner: Runner) -> None:

@@ -1,5 +1,6 @@
 """What the native engine does not do yet it refuses, and says so, instead of doing something else."""
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -13,7 +14,11 @@ from consentry.base.codes import Code
 from consentry.enforce.confinement import Confinement, Program, Reads, Rounding, Writes
 from consentry.enforce.engine import NotEnforceable
 from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.enforce.facts import HostView
+from consentry.enforce.groupplaces import Holds, Place, Version
+from consentry.enforce.limits import LimitMeans
 from consentry.enforce.native import readgrants
+from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.patternfiles import Budget
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
@@ -137,3 +142,18 @@ def test_below_the_run_s_own_folders_a_pattern_is_rounded_up(
         with pytest.raises(NotEnforceable) as refused:
             engine.compile(wanted)
     assert "below a folder that is the run's own" in refused.value.message
+
+
+@pytest.mark.parametrize("holder", list(Holds))
+def test_files_in_memory_are_refused_where_nobody_counts_them(
+    engine: NativeEngine, plain: Confinement, holder: Holds
+) -> None:
+    """Only a control group sees one that is not mapped; whoever may start anything has them there."""
+    surface = plain.surface | Surface.of(run=Level.ANY)
+    place = Place(Path("/nowhere"), Version.V2, frozenset({holder}))
+    engine._means = replace(
+        LimitMeans.of(HostView(uid=os.getuid())), places=(place,), can_watch=True
+    )
+    plan = engine.compile(replace(plain, surface=surface)).plan
+    wish = FilterWish(memory_files=holder is Holds.MEMORY)
+    assert plan.filter == compile_filter(os.uname().machine, wish)

@@ -224,6 +224,12 @@ def test_a_worker_that_cannot_start_is_on_record(place: Place) -> None:
             ExecutionStatus.LIMIT,
             "memory_bytes",
         ),
+        (
+            "f = open('/tmp/f', 'wb')\nfor _ in range(120): f.write(bytes(1 << 20))\nwhile True: pass",
+            Limits(memory_bytes=64 << 20, wall_seconds=20),
+            ExecutionStatus.LIMIT,
+            "memory_bytes",
+        ),
         ("print('x' * 100_000)", Limits(output_bytes=1000), ExecutionStatus.LIMIT, "output"),
     ],
 )

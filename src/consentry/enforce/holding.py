@@ -4,7 +4,7 @@
     try:
         running = parent.launch({**told, **held.told()}, files)
         ...                        # when it has started: held.watch(pid)
-        ...                        # when it has a layer: held.count_layer(descriptor)
+        ...                        # when it has a store: held.count_store(descriptor)
         ...                        # every `held.pause` seconds: held.check() -> end it if not None
         outcome = held.outcome(status, seconds, peak_bytes)
     finally:
@@ -13,6 +13,7 @@
 Only the first limit that a run went over is reported: what comes after it comes of being stopped.
 """
 
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -51,6 +52,7 @@ class HeldLimits:
         self._plan = plan
         self._clock = clock
         self._watcher: Watcher | None = None
+        self._store: int | None = None
         self._usage = Usage()
         self._exceeded: Exceeded | None = None
         self._look_again_at = clock() + INTERVAL_SECONDS
@@ -98,13 +100,11 @@ class HeldLimits:
             counts_first=counts_first,
         )
 
-    def count_layer(self, descriptor: int) -> None:
-        """Files that the box keeps in memory are memory; a control group counts them by itself.
-
-        The descriptor stays open until `outcome`.
-        """
+    def count_store(self, descriptor: int) -> None:
+        """Files that the box keeps in memory are memory; a control group counts them by itself."""
         if self._watcher is not None:
-            self._watcher.count_files(descriptor)
+            self._store = os.dup(descriptor)
+            self._watcher.count_files(self._store)
 
     def check(self) -> Exceeded | None:
         """The limit that the run has gone over; from then on always the same.
@@ -161,6 +161,9 @@ class HeldLimits:
 
     def close(self) -> None:
         """Ends what is left in the run's groups, and removes them."""
+        if self._store is not None:
+            os.close(self._store)
+            self._store = None
         if self._group is not None and not self._group.remove():
             self._group.kill()
             self._group.remove()

@@ -2,9 +2,11 @@
 
 A sample walks from the first process of the box down its children; every process of the box is
 below it, since orphans go back to it. What is seen is a sample: a run is stopped a little after it
-went over a limit, and what came and went between two samples was not seen. Not seen at all is the
-memory of segments, pipes and sockets that no process has mapped, and the processor time of
-processes that lived between two samples under a parent that does not wait for its children.
+went over a limit, and what came and went between two samples was not seen. What the run has written
+counts as memory, the store being kept there. Not seen at all is the memory of System V segments that
+no process has mapped (the filter keeps them small; files in memory it refuses altogether), of pipes
+and sockets, and the processor time of processes that lived between two samples under a parent that
+does not wait for its children.
 
 Memory is first told from above, by what is resident, pages shared between processes counted for
 each. When that has grown, or is over the limit, it is counted exactly. To count exactly is to wait

@@ -67,6 +67,9 @@ def typed(request):
 def family(number, kind):
     socket.socket(number, kind).close()
     return "done"
+def segment(size):
+    call(29, 0, ctypes.c_size_t(size), 0o11600)
+    return "done"
 other = os.fork()
 if other == 0:
     import time
@@ -91,12 +94,16 @@ ATTACKS = {
     "netlink": "family(16, socket.SOCK_RAW)",
     "a key": "call(248, b'user', b'attack', b'x', 1, -2) and 'done'",
     "userfaultfd": "call(323, 1) and 'done'",
+    "a large segment": "segment(1 << 20)",
+    "a segment of a size with high bits": "segment(1 << 32)",
 }
 EXPECTED = {
     **dict.fromkeys(ATTACKS, "EPERM"),
     "clone3 into a user namespace": "ENOSYS",
     "i386 numbers": "SIGSYS",
     "netlink": "EAFNOSUPPORT",
+    "a large segment": "EINVAL",
+    "a segment of a size with high bits": "EINVAL",
 }
 ORDINARY = {
     "a thread's clone": "cloned(0)",
@@ -104,6 +111,7 @@ ORDINARY = {
     "truncate": "os.truncate('mine', 0) or 'done'",
     "a pair of sockets": "socket.socketpair() and 'done'",
     "the size of a terminal": "os.get_terminal_size(os.openpty()[1]) and 'done'",
+    "a small segment": "segment(64 << 10)",
     "a datagram": "family(socket.AF_INET, socket.SOCK_DGRAM)",
 }
 
@@ -132,9 +140,10 @@ def test_without_the_filter_the_calls_are_carried_out(attacker: Attacker) -> Non
     beaten = {name for name, word in found.items() if word == "done"}
     on_every_host = {"clone into a user namespace", "clone3 into a user namespace", "unshare"}
     on_every_host |= {"name_to_handle_at", "process_vm_readv", "pidfd_getfd", "ptrace", "netlink"}
-    on_every_host |= {"mount", "fsopen", "open_tree", "a key"}
+    on_every_host |= {"mount", "fsopen", "open_tree", "a key", "a large segment"}
     # These are settings of a kernel, and some hosts have none of them for anybody.
     on_some = {"io_uring", "userfaultfd", "i386 numbers", "type", "type with a high bit"}
+    on_some |= {"a segment of a size with high bits"}
     assert on_every_host <= beaten
     assert set(ATTACKS) - beaten <= on_some
 

@@ -26,7 +26,7 @@ from consentry.enforce.engine import (
 )
 from consentry.enforce.facts import HostView
 from consentry.enforce.holding import HeldLimits
-from consentry.enforce.limits import LimitMeans, LimitPlan
+from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
 from consentry.enforce.native import calls
 from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
 from consentry.enforce.native.ending import (
@@ -48,6 +48,7 @@ from consentry.enforce.native.probe import Trial, try_out
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe, Terminal
+from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
 from consentry.surface.protected import ProtectedRoots
@@ -159,7 +160,9 @@ class NativeEngine:
         lacking += [Lacking(LIMITED[each.control], each.why) for each in limits.unheld]
         if lacking:
             raise NotEnforceable(self.name, lacking)
-        plan = compile_plan(wanted, self._host)
+        # Only a control group counts a file in memory that nobody has mapped.
+        is_counted = limits.limit(LimitedControl.MEMORY, Mechanism.WATCHER) is None
+        plan = compile_plan(wanted, self._host, memory_files=is_counted)
         require_rounding(self.name, wanted, plan)
         return NativePlan(wanted, plan, limits)
 

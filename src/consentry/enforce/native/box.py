@@ -44,6 +44,9 @@ _DEVICE_LINKS = (
     ("pts/ptmx", "ptmx"),
 )
 _COPY_BYTES = 1 << 20
+# Attached while the box is built: older kernels layer and bind nothing that lies nowhere.
+_STORE, _COPIES = "/.consentry-store", "/.consentry-copies"
+_USUAL_STORE = 512 << 20
 _KIND, _FOLDER, _FILE, _LINK = 0o170000, 0o040000, 0o100000, 0o120000
 _READ_DIR = 0x8  # Landlock's right that only folders have
 
@@ -61,10 +64,11 @@ class Box:
         self._root: str = plan["root"]
         self._uid, self._gid = plan["ids"]
         self._is_root = plan["idmap"] is not None
-        self.layer: int | None = None
+        self.store: int | None = None
+        self._store_at: str = plan.get("store", _STORE)
+        self._store_bytes = 0
         self._layers = 0
-        self._copies: int | None = None
-        self._nothing: int | None = None
+        self._has_copies = False
 
     def build(self) -> None:
         """Everything up to and including the change of root."""
@@ -85,12 +89,22 @@ class Box:
 
     def finish(self) -> None:
         """The change of root."""
+        if self.store is not None:
+            self._settle_size()
+            self._let_go(_STORE)
+        if self._has_copies:
+            self._let_go(_COPIES)
         os.chdir(self._root)
         calls.pivot_root(".", ".")
         calls.umount(".", calls.MNT_DETACH)
         os.chdir("/")
         flags = calls.MS_REMOUNT | calls.MS_BIND | calls.MS_RDONLY | calls.MS_NOSUID
         calls.mount("none", "/", "", flags | calls.MS_NODEV)
+
+    @property
+    def has_layer(self) -> bool:
+        """Whether there is something in the store that could be taken over."""
+        return self._layers > 0
 
     def take_steps(self) -> None:
         """Carries out the plan's steps, where the root is."""
@@ -196,10 +210,8 @@ class Box:
 
     def _put_between(self, lower: str, path: str, *attributes: str) -> None:
         """A file system of its own, through which a folder is seen and nobody in it reached."""
-        if self._nothing is None:
-            # The kernel wants two layers, and the second one to stay.
-            self._nothing = calls.detached_mount("tmpfs", [("mode", "755")], 0)
-        layers = f"userxattr,lowerdir={self._at(lower)}:/proc/self/fd/{self._nothing}"
+        # The kernel wants two layers.
+        layers = f"userxattr,lowerdir={self._at(lower)}:{self._stored('nothing', 0o755)}"
         flags = calls.MS_RDONLY | calls.MS_NOSUID | calls.MS_NODEV
         flags |= calls.MS_NOEXEC if "noexec" in attributes else 0
         calls.mount("overlay", self._at(path), "overlay", flags, layers)
@@ -276,26 +288,22 @@ class Box:
 
     def _copy(self, file: int, path: str, mode: int) -> None:
         """A private copy of bytes that were hashed outside, at the path they came from."""
-        copies = self._opened_copies()
-        name = str(file)
+        if not self._has_copies:
+            self._has_copies = True
+            self._dir(_COPIES)
+            calls.mount("tmpfs", self._at(_COPIES), "tmpfs", calls.MS_NOSUID | calls.MS_NODEV)
+        copy = self._at(f"{_COPIES}/{file}")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        descriptor = os.open(name, flags, mode, dir_fd=copies)
+        descriptor = os.open(copy, flags, mode)
         offset = 0
         while sent := os.sendfile(descriptor, self._files[file], offset, _COPY_BYTES):
             offset += sent
         os.fchmod(descriptor, mode)
         os.close(descriptor)
-        flags = calls.OPEN_TREE_CLONE | calls.OPEN_TREE_CLOEXEC
-        tree = calls.open_tree(copies, name, flags)
+        target = self._at(path)
+        calls.mount(copy, target, "", calls.MS_BIND)
         bits = calls.MOUNT_ATTR_RDONLY | calls.MOUNT_ATTR_NOSUID | calls.MOUNT_ATTR_NODEV
-        calls.mount_setattr(tree, "", bits, calls.AT_EMPTY_PATH)
-        calls.move_mount(tree, self._at(path))
-        os.close(tree)
-
-    def _opened_copies(self) -> int:
-        if self._copies is None:
-            self._copies = calls.detached_mount("tmpfs", [("mode", "755")], 0)
-        return self._copies
+        calls.mount_setattr(calls.AT_FDCWD, target, bits, 0)
 
     def _layer(
         self,
@@ -311,7 +319,8 @@ class Box:
         """
         number = self._begin_layer(folders)
         if source is None:
-            self._mount_layer(number, f"/proc/self/fd/{self.layer}/lower{number}", path, attributes)
+            lower = self._stored(f"lower{number}", 0o755)
+            self._mount_layer(number, lower, path, attributes)
             return
         lower = f"/.consentry-lower{number}"
         os.mkdir(self._at(lower))  # noqa: PTH102 - as above
@@ -327,21 +336,16 @@ class Box:
         self._mount_layer(self._begin_layer(folders), self._at(held), path, attributes)
 
     def _begin_layer(self, folders: "Sequence[str]") -> int:
-        layer = self._opened_layer()
         number = self._layers
         self._layers += 1
-        for name in (f"upper{number}", f"scratch{number}", f"lower{number}"):
-            os.mkdir(name, 0o755, dir_fd=layer)
-            os.chown(name, self._uid, self._gid, dir_fd=layer)
+        upper = self._stored(f"upper{number}", 0o755)
         for made in folders:
-            self._make_folders(f"/proc/self/fd/{layer}/upper{number}", made)
+            self._make_folders(upper, made)
         return number
 
     def _mount_layer(self, number: int, lower: str, path: str, attributes: "Sequence[str]") -> None:
-        options = (
-            f"userxattr,lowerdir={lower},upperdir=/proc/self/fd/{self.layer}/upper{number},"
-            f"workdir=/proc/self/fd/{self.layer}/scratch{number}"
-        )
+        upper, scratch = (self._stored(f"{name}{number}", 0o755) for name in ("upper", "scratch"))
+        options = f"userxattr,lowerdir={lower},upperdir={upper},workdir={scratch}"
         flags = calls.MS_NOSUID | calls.MS_NODEV
         flags |= calls.MS_NOEXEC if "noexec" in attributes else 0
         self._dir(path)
@@ -354,14 +358,42 @@ class Box:
                 os.mkdir(base, 0o755)  # noqa: PTH102 - as above
                 os.chown(base, self._uid, self._gid)
 
-    def _opened_layer(self) -> int:
-        if self.layer is None:
-            size = self._plan["layer_bytes"]
-            options = [("size", str(size)), ("nr_inodes", str(max(256, size >> 12)))]
-            options += [("mode", "700"), ("uid", str(self._uid)), ("gid", str(self._gid))]
-            attributes = calls.MOUNT_ATTR_NOSUID | calls.MOUNT_ATTR_NODEV
-            self.layer = calls.detached_mount("tmpfs", options, attributes)
-        return self.layer
+    def _own(self, path: str, mode: int, attributes: "Sequence[str]") -> None:
+        """A folder that is the run's own; what is put there is kept in the store."""
+        place = self._stored(path.strip("/").replace("/", "-"), mode)
+        self._dir(path)
+        calls.mount(place, self._at(path), "", calls.MS_BIND)
+        bits = sum(_ATTRIBUTES[name] for name in attributes)
+        if bits:
+            calls.mount_setattr(calls.AT_FDCWD, self._at(path), bits, 0)
+
+    def _stored(self, name: str, mode: int) -> str:
+        """A folder in the store: one file system for all that the run writes, with one size."""
+        place = self._at(self._store_at)
+        if self.store is None:
+            self._store_bytes = self._plan.get("layer_bytes", _USUAL_STORE)
+            options = f"{_sizes(self._store_bytes)},mode=700,uid={self._uid},gid={self._gid}"
+            self._dir(self._store_at)
+            calls.mount("tmpfs", place, "tmpfs", calls.MS_NOSUID | calls.MS_NODEV, options)
+            self.store = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        folder = f"{place}/{name}"
+        if not os.path.lexists(folder):
+            os.mkdir(folder)  # noqa: PTH102 - as above
+            os.chmod(folder, mode)  # noqa: PTH101 - as above
+            os.chown(folder, self._uid, self._gid)
+        return folder
+
+    def _settle_size(self) -> None:
+        """A store that was made ahead has the usual size, and the run may have another."""
+        size = self._plan.get("layer_bytes", self._store_bytes)
+        if size != self._store_bytes:
+            flags = calls.MS_REMOUNT | calls.MS_NOSUID | calls.MS_NODEV
+            calls.mount("none", self._at(self._store_at), "", flags, _sizes(size))
+
+    def _let_go(self, path: str) -> None:
+        """What is needed of it is mounted elsewhere by now, or open; it has no name any more."""
+        calls.umount(self._at(path), calls.MNT_DETACH)
+        os.rmdir(self._at(path))  # noqa: PTH106 - as above
 
     def _devices(self) -> None:
         self._tmpfs("/dev", 1 << 16, 0o755, ())
@@ -375,7 +407,7 @@ class Box:
             "devpts", self._at("/dev/pts"), "devpts", calls.MS_NOSUID | calls.MS_NOEXEC,
             "newinstance,ptmxmode=0666,mode=620",
         )  # fmt: skip
-        self._tmpfs("/dev/shm", 1 << 26, 0o1777, ("noexec",))  # noqa: S108 - the box's own
+        self._own("/dev/shm", 0o1777, ("noexec",))  # noqa: S108 - the box's own
         calls.mount_setattr(
             calls.AT_FDCWD, self._at("/dev"), calls.MOUNT_ATTR_RDONLY | calls.MOUNT_ATTR_NOEXEC, 0
         )
@@ -400,6 +432,10 @@ class Box:
         for name in hidden:
             if os.path.lexists(self._at(name)):
                 self._hide_file(name)
+
+
+def _sizes(size: int) -> str:
+    return f"size={size},nr_inodes={max(256, size >> 12)}"
 
 
 def enter_user_namespace(uid: int, gid: int) -> None:

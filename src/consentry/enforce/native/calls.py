@@ -24,9 +24,6 @@ SYS_SECCOMP = 277 if _GENERIC else 317
 SYS_CLOSE_RANGE = 436
 SYS_OPEN_TREE = 428
 SYS_MOVE_MOUNT = 429
-SYS_FSOPEN = 430
-SYS_FSCONFIG = 431
-SYS_FSMOUNT = 432
 SYS_PIDFD_GETFD = 438
 SYS_OPENAT2 = 437
 SYS_MOUNT_SETATTR = 442
@@ -52,7 +49,6 @@ OPEN_TREE_CLOEXEC = os.O_CLOEXEC
 MOVE_MOUNT_F_EMPTY_PATH = 4
 MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV, MOUNT_ATTR_NOEXEC = 1, 2, 4, 8
 MOUNT_ATTR_IDMAP = 0x100000
-_FSCONFIG_SET_FLAG, _FSCONFIG_SET_STRING, _FSCONFIG_CREATE = 0, 1, 6
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECUREBITS = 1, 4, 28
 PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 24, 38, 47
@@ -134,22 +130,6 @@ def mount_setattr(tree: int, path: str, set_bits: int, flags: int, userns: int =
         SYS_MOUNT_SETATTR, tree, os.fsencode(path), flags, ctypes.byref(attributes), 32
     )
     checked(result, f"mount_setattr {path}")
-
-
-def detached_mount(kind: str, options: "list[tuple[str, str]]", attributes: int) -> int:
-    """A fresh file system that lies nowhere yet, as a descriptor; gone when that is closed."""
-    context = checked(_syscall(SYS_FSOPEN, kind.encode(), 1), f"fsopen {kind}")
-    try:
-        for name, value in options:
-            command = _FSCONFIG_SET_STRING if value else _FSCONFIG_SET_FLAG
-            result = _syscall(
-                SYS_FSCONFIG, context, command, name.encode(), value.encode() or None, 0
-            )
-            checked(result, f"fsconfig {kind} {name}={value}")
-        checked(_syscall(SYS_FSCONFIG, context, _FSCONFIG_CREATE, None, None, 0), f"make {kind}")
-        return checked(_syscall(SYS_FSMOUNT, context, 1, attributes), f"fsmount {kind}")
-    finally:
-        os.close(context)
 
 
 def openat2(folder: int, path: bytes, flags: int, resolve: int) -> int:

@@ -88,7 +88,8 @@ class _Copy:
         self.news: _socket.socket | None = None
         self.order: _Order | None = None
         self.observer: Observer | None = None
-        self.layer: int | None = None
+        self.store: int | None = None
+        self.has_layer = False
         self.watched: set[int] = set()
         self.pid = 0
         self.pidfd = -1
@@ -192,10 +193,11 @@ class Workers:
         self._desk.forget(copy, copy.gate.fileno())
         if said[:1] == snippet.FAILED:
             self._discard(copy, *marshal.loads(said[1:]))  # noqa: S302 - from our own copy
-        elif said == snippet.READY:
-            listener, *layers = taken
+        elif said in (snippet.READY, snippet.WITH_LAYER):
+            listener, *stores = taken
             copy.observer = Observer(listener, calls.MACHINE)
-            copy.layer = layers[0] if layers else None
+            copy.store = stores[0] if stores else None
+            copy.has_layer = said == snippet.WITH_LAYER
             self._know(copy, ancillary)
         else:
             self._discard(copy)
@@ -232,8 +234,8 @@ class Workers:
         for descriptor in order.files:
             os.close(descriptor)
         wire.send(copy.news, ("started", copy.pid, ""), copy.pidfd)
-        layers = () if copy.layer is None else (copy.layer,)
-        wire.send(copy.news, ("built", len(layers), ""), *layers)
+        stores = () if copy.store is None else (copy.store,)
+        wire.send(copy.news, ("built", int(copy.has_layer), ""), *stores)
 
     def _hear(self, copy: _Copy, events: int) -> None:
         if copy.news is None:
@@ -243,8 +245,8 @@ class Workers:
         self._desk.hear(copy, events)
         if copy.report not in copy.watched:
             self._desk.finish(copy, 0)
-            if copy.layer is not None:
-                os.close(copy.layer)
+            if copy.store is not None:
+                os.close(copy.store)
             self._make_ready(copy.worker)
 
     def _make_ready(self, of: _Worker) -> None:
@@ -276,7 +278,7 @@ class Workers:
         copy.gate.close()
         if copy.observer is not None:
             copy.observer.close()
-        for descriptor in (copy.report, copy.pidfd, -1 if copy.layer is None else copy.layer):
+        for descriptor in (copy.report, copy.pidfd, -1 if copy.store is None else copy.store):
             if descriptor >= 0:
                 os.close(descriptor)
 

@@ -41,10 +41,10 @@ class LimitWatch:
         if self._running.pid is not None and not self._is_watched:
             self._is_watched = True
             self._held.watch(self._running.pid, counts_first=self._counts_first)
-        layer = self._running.layer
-        if layer is not None and self._is_watched and not self._is_counted:
+        store = self._running.store
+        if store is not None and self._is_watched and not self._is_counted:
             self._is_counted = True
-            self._held.count_layer(layer)
+            self._held.count_store(store)
         found = self._held.check()
         return None if found is None else found.control.value
 

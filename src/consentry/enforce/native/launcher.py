@@ -159,8 +159,8 @@ class Launcher:
         space = _socket.CMSG_SPACE(4)
         said, ancillary, _, _ = run.gate.recvmsg(1, space, _socket.MSG_CMSG_CLOEXEC)
         taken = passed(ancillary)
-        if said == b"b":
-            send(run.news, ("built", len(taken), ""), *taken)
+        if said in (b"b", b"s"):
+            send(run.news, ("built", int(said == b"b"), ""), *taken)
             for descriptor in taken:
                 os.close(descriptor)
         elif said == b"l" and taken:

@@ -63,7 +63,8 @@ class Running:
         self._pidfd: int | None = None
         self.pid: int | None = None
         self._for_the_start: list[int] = []
-        self._layer: int | None = None
+        self._store: int | None = None
+        self._has_layer = False
         self._end: tuple[int, tuple[float, float, int]] | None = None
         self._problem: tuple[str, int, str] | None = None
         self._notes: Mapping[str, Any] | None = None
@@ -86,7 +87,8 @@ class Running:
                 while self._for_the_start:
                     self.pass_signal(self._for_the_start.pop(0))
             case "built":
-                self._layer = descriptors[0] if descriptors else None
+                self._store = descriptors[0] if descriptors else None
+                self._has_layer = bool(number)
             case "ended":
                 self._end = (number, detail)
             case "ready":
@@ -122,14 +124,16 @@ class Running:
         self.pass_signal(signal.SIGKILL)
 
     @property
-    def layer(self) -> int | None:
-        """The folder of the layer while the box lives; it stays this object's."""
-        return self._layer
+    def store(self) -> int | None:
+        """The file system with all that the box writes, while it lives; it stays this object's."""
+        return self._store
 
     def ended(self) -> Ended:
         """How it ended; the layer is the caller's to close from here on."""
         status, used = self._end or (None, (0.0, 0.0, 0))
-        layer, self._layer = self._layer, None
+        layer = None
+        if self._has_layer:
+            layer, self._store = self._store, None
         return Ended(
             status=None if status is None else os.waitstatus_to_exitcode(status),
             user_seconds=used[0],
@@ -143,10 +147,10 @@ class Running:
     def close(self) -> None:
         """Lets go of everything that was not handed on."""
         self._news.close()
-        for descriptor in (self._pidfd, self._layer):
+        for descriptor in (self._pidfd, self._store):
             if descriptor is not None:
                 os.close(descriptor)
-        self._pidfd = self._layer = None
+        self._pidfd = self._store = None
 
 
 class NativeParent:

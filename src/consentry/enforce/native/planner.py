@@ -47,7 +47,6 @@ from consentry.surface.dimensions import Level
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
-_TMP_BYTES: Final = 256 << 20
 _SHM: Final = "/dev/shm"  # noqa: S108 - the box's own
 
 
@@ -106,8 +105,12 @@ class Plan:
         return self.startable is None or path in self.startable
 
 
-def compile_plan(wanted: Confinement, host: Host) -> Plan:
-    """The plan; raises where a part of it may not be granted."""
+def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) -> Plan:
+    """The plan; raises where a part of it may not be granted.
+
+    Files in memory are refused to whoever may not start any program, and with `memory_files` false
+    to everybody.
+    """
     surface = wanted.surface
     reads = bound_roots(surface.fs_read_roots, wanted.workspace, host.home, host.protected)
     writes = bound_roots(surface.fs_write_roots, wanted.workspace, host.home, host.protected)
@@ -139,8 +142,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         if Path(path).is_dir()
     ]
     steps += [
-        ("tmpfs", path, _TMP_BYTES, 0o700 if is_writable else 0o555, ("noexec",))
-        for path, is_writable in own
+        ("own", path, 0o700 if is_writable else 0o555, ("noexec",)) for path, is_writable in own
     ]
     steps += runtime.prefix_steps
     # What is hidden in the host's own tree may be another thing a moment later.
@@ -167,7 +169,7 @@ def compile_plan(wanted: Confinement, host: Host) -> Plan:
         landlock=ruleset(
             handled, host.landlock_abi, rules, tuple(grants.rules(handled, runs_any=runs_any))
         ),
-        filter=compile_filter(host.machine, FilterWish(memory_files=runs_any)),
+        filter=compile_filter(host.machine, FilterWish(memory_files=runs_any and memory_files)),
         layered=layered,
         readable=readable,
         runtime=runtime,

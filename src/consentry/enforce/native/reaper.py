@@ -117,7 +117,7 @@ def _finish(
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
     calls.prctl(calls.PR_SET_DUMPABLE, 0)
-    _pass_out(gate, b"b", built.layer)
+    _pass_out(gate, b"b" if built.has_layer else b"s", built.store)
     for number in _PASSED_ON:
         _signal.signal(number, _signal.SIG_IGN)
     child = os.fork()

@@ -36,11 +36,15 @@ OBSERVED: Final = (
 FAMILIES: Final = (1, 2, 10)
 """AF_UNIX, AF_INET, AF_INET6: the only kinds of socket there are inside."""
 
+MOST_SEGMENT: Final = 64 << 10
+"""Bytes of one System V segment. A box can have 4,096, and nobody sees those that nobody maps."""
+
 _NEW_NAMESPACE_BITS: Final = 0x7E020000
 _TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for the user
 _X32_BIT: Final = 0x40000000
 
-_LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _JUMP_BITS, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_LOAD, _JUMP_EQUAL, _JUMP_OVER, _JUMP_AT_LEAST = 0x20, 0x15, 0x25, 0x35
+_JUMP_BITS, _RETURN = 0x45, 0x06
 _NUMBER_AT, _ARCH_AT, _ARGUMENTS_AT = 0, 4, 16
 _ALLOW, _KILL, _ERRNO, _NOTIFY = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 
@@ -71,6 +75,8 @@ def compile_filter(machine: str, wish: FilterWish) -> bytes:
     code.if_among([numbers["clone3"]], _ERRNO | errno.ENOSYS)
     code.if_argument_bits(numbers["clone"], 0, _NEW_NAMESPACE_BITS, _ERRNO | errno.EPERM)
     code.if_argument_among(numbers["ioctl"], 1, _TERMINAL_REQUESTS, _ERRNO | errno.EPERM)
+    # As where the kernel has such a limit itself.
+    code.if_argument_over(numbers["shmget"], 1, MOST_SEGMENT, _ERRNO | errno.EINVAL)
     code.unless_argument_among(numbers["socket"], 0, wish.families, _ERRNO | errno.EAFNOSUPPORT)
     code.unless_argument_among(numbers["socketpair"], 0, (1,), _ERRNO | errno.EAFNOSUPPORT)
     code.give(_ALLOW)
@@ -117,6 +123,20 @@ class _Program:
             [
                 (_JUMP_EQUAL, 0, 2, 0),
                 (_LOAD, 0, 0, low + 4),
+                (_JUMP_EQUAL, 1, 0, 0),
+                (_RETURN, 0, 0, action),
+            ],
+        )
+
+    def if_argument_over(self, number: int, argument: int, most: int, action: int) -> None:
+        """A number of 64 bits that is greater."""
+        high = _ARGUMENTS_AT + 8 * argument + 4
+        self._when(
+            number,
+            argument,
+            [
+                (_JUMP_OVER, 2, 0, most),
+                (_LOAD, 0, 0, high),
                 (_JUMP_EQUAL, 1, 0, 0),
                 (_RETURN, 0, 0, action),
             ],

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-READY, FAILED = b"r", b"f"
+READY, WITH_LAYER, FAILED = b"r", b"l", b"f"
 ORDERED = 5
 """Descriptors that come with an order: three streams, the result, and the snippet."""
 
@@ -42,29 +42,29 @@ def live(plan: "Mapping[str, Any]", gate: int) -> None:
 
 def _is_confined(plan: "Mapping[str, Any]", gate: _socket.socket) -> bool:
     try:
-        layer, listener = _confine(plan, gate.fileno())
+        built, listener = _confine(plan, gate.fileno())
     except OSError as problem:
         said = (problem.errno or 0, str(problem.filename or problem.strerror))
         gate.send(FAILED + marshal.dumps(said))
         return False
-    handed = [listener] if layer is None else [listener, layer]
-    gate.sendmsg([READY], wire.rights(handed))
+    handed = [listener] if built.store is None else [listener, built.store]
+    gate.sendmsg([WITH_LAYER if built.has_layer else READY], wire.rights(handed))
     for descriptor in handed:
         os.close(descriptor)
     return True
 
 
-def _confine(plan: "Mapping[str, Any]", gate: int) -> "tuple[int | None, int]":
+def _confine(plan: "Mapping[str, Any]", gate: int) -> "tuple[box.Box, int]":
     calls.prctl(calls.PR_SET_PDEATHSIG, 9)
     built = box.Box(plan, ())
     built.take_steps()
-    keep_only((gate,) if built.layer is None else (gate, built.layer))
+    keep_only((gate,) if built.store is None else (gate, built.store))
     os.umask(plan["umask"])
     os.chdir(plan["cwd"])
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
     box.restrict_files(plan["landlock"])
-    return built.layer, calls.seccomp(plan["filter"], listening=True)
+    return built, calls.seccomp(plan["filter"], listening=True)
 
 
 def _ordered(gate: _socket.socket) -> "tuple[str, bytes, dict[str, Any]] | None":

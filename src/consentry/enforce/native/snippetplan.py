@@ -44,8 +44,7 @@ from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.native.worker import HELD
 from consentry.enforce.roots import Root, bound_roots, is_own
 
-OWN_BYTES: Final = 64 << 20
-
+_STORE: Final = f"{HELD}/store"  # covered with the rest by the last step of a run
 _SHM: Final = "/dev/shm"  # noqa: S108 - the box's own
 _RUN_ONLY: Final = ("ro", "nosuid", "nodev", "noexec")
 
@@ -112,6 +111,7 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
         "steps": plan.steps,
         "umask": 0o022,
         "cwd": folder,
+        "store": _STORE,
         "layer_bytes": wanted.limits.written_bytes,
         "landlock": plan.landlock,
         "filter": plan.filter,
@@ -201,7 +201,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def _worker_steps(runtime: Runtime) -> Iterator[Step]:
     yield from (step for step in runtime.steps if step[0] != "proc")
-    yield from (("whole_proc",), ("dir", "/tmp"), ("dir", HOME), ("dir", HELD))  # noqa: S108
+    yield from (("whole_proc",), ("dir", "/tmp"), ("dir", HOME), ("dir", _STORE))  # noqa: S108
     yield from runtime.prefix_steps
     for place, prefix in _covered_prefixes():
         yield ("dir", place)
@@ -210,9 +210,9 @@ def _worker_steps(runtime: Runtime) -> Iterator[Step]:
 
 def _own_steps(own: Sequence[tuple[str, bool]]) -> Iterator[Step]:
     yield ("proc", HIDDEN_IN_PROC)
-    yield ("tmpfs", _SHM, OWN_BYTES, 0o1777, ("noexec",))
+    yield ("own", _SHM, 0o1777, ("noexec",))
     for path, is_writable in own:
-        yield ("tmpfs", path, OWN_BYTES, 0o700 if is_writable else 0o555, ("noexec",))
+        yield ("own", path, 0o700 if is_writable else 0o555, ("noexec",))
     for place, prefix in _covered_prefixes():
         yield ("dir", str(prefix))
         yield ("bind", place, str(prefix), (), None)
