@@ -113,7 +113,7 @@ CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
 IN_LAUNCHER: Final[Mapping[str, str]] = {
     # Its first process ends all others that it can reach, which would be the host's.
     "pids": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWPID\nreaper._kill_all = lambda: None",
-    "another user": "box.become = lambda uid, gid: None",
+    "another user": "reaper.restraint.become = lambda uid, gid: None",
     "no new privileges": (
         "setting = calls.prctl\n"
         "calls.prctl = lambda o, v=0, w='': o == calls.PR_SET_NO_NEW_PRIVS or setting(o, v, w)\n"

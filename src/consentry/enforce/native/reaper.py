@@ -13,7 +13,7 @@ import marshal
 import os
 import resource
 
-from consentry.enforce.native import box, calls
+from consentry.enforce.native import box, calls, restraint
 from consentry.enforce.native.wire import receive_order
 
 TYPE_CHECKING = False
@@ -100,7 +100,7 @@ def _join(plan: "Mapping[str, Any]") -> None:
 
 def _enter(plan: "Mapping[str, Any]") -> None:
     if plan["idmap"] is None:
-        box.enter_user_namespace(*plan["ids"])
+        restraint.enter_user_namespace(*plan["ids"])
 
 
 def _finish(
@@ -111,7 +111,7 @@ def _finish(
     _socket.sethostname(plan["hostname"])
     calls.drop_bounding_set()
     if plan["idmap"] is not None:
-        box.become(uid, gid)
+        restraint.become(uid, gid)
         # The kernel forgets it when a process changes its user.
         calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
@@ -143,7 +143,7 @@ def _become_program(
         os.chdir(plan["cwd"])
         calls.prctl(calls.PR_SET_DUMPABLE, 1)
         _offer_to_die_first()
-        box.restrict_files(plan["landlock"])
+        restraint.restrict_files(plan["landlock"])
         listener = calls.seccomp(plan["filter"], listening=plan["listens"])
         if plan["listens"]:
             # Whatever is trapped waits until somebody serves it, and fails when nobody can.

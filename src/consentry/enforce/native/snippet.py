@@ -11,7 +11,7 @@ import os
 import resource
 import sys
 
-from consentry.enforce.native import box, calls, snippetcode, wire
+from consentry.enforce.native import box, calls, restraint, snippetcode, wire
 from consentry.enforce.native.reaper import keep_only
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def _confine(plan: "Mapping[str, Any]", gate: int) -> "tuple[box.Box, int]":
     os.chdir(plan["cwd"])
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
-    box.restrict_files(plan["landlock"])
+    restraint.restrict_files(plan["landlock"])
     return built, calls.seccomp(plan["filter"], listening=True)
 
 

@@ -12,7 +12,7 @@ import os
 import select
 import sys
 
-from consentry.enforce.native import box, calls, snippet, wire
+from consentry.enforce.native import box, calls, restraint, snippet, wire
 from consentry.enforce.native.reaper import keep_only
 
 TYPE_CHECKING = False
@@ -52,7 +52,7 @@ def live(plan: "Mapping[str, Any]", files: "Sequence[int]", requests: int) -> No
 def _settle(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
     is_root = plan["idmap"] is not None
     if not is_root:
-        box.enter_user_namespace(*plan["ids"])
+        restraint.enter_user_namespace(*plan["ids"])
     built = box.Box(plan, files)
     held = [
         built.hold(source, identity, shown_as=shown_as)
