@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from consentry.enforce.confinement import Confinement, Limits, Program, View
+from consentry.enforce.confinement import Confinement, Limits, Program, View, Writes
 from consentry.enforce.facts import HostView
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan
@@ -91,6 +91,7 @@ def launchable(plan: Plan, wanted: Confinement, host: Host) -> dict[str, Any]:
         "umask": 0o022,
         "cwd": str(wanted.program.folder),
         "landlock": plan.landlock,
+        "direct": plan.makes,
         "filter": plan.filter,
         "listens": True,
         "program": str(wanted.program.path),
@@ -108,6 +109,7 @@ def run_in_box(
     env: Mapping[str, str] = ENVIRONMENT,
     denied: Sequence[str] = (),
     view: View = View.PRIVATE,
+    writes: Writes = Writes.LAYER,
     stdin: bytes = b"",
     patience: float = 30.0,
     run_any: bool = False,
@@ -126,6 +128,7 @@ def run_in_box(
         env: its whole environment.
         denied: patterns of what stays refused inside what is allowed.
         view: what exists inside.
+        writes: where writes go.
         stdin: what it can read; at most what a pipe holds.
         patience: after so many seconds it is killed, and the test fails.
         run_any: adds the power to start any program, so that a shell is of use.
@@ -143,6 +146,7 @@ def run_in_box(
         env,
         denied=tuple(map(Pattern.parse, denied)),
         view=view,
+        writes=writes,
         limits=limits,
     )
     host = this_host()

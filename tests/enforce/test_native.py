@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from consentry.base.codes import Code
-from consentry.enforce.confinement import Confinement, Program, Reads, Rounding, Writes
+from consentry.enforce.confinement import Confinement, Program, Reads, Rounding
 from consentry.enforce.engine import NotEnforceable
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.facts import HostView
@@ -50,7 +50,6 @@ def plain(tmp_path: Path) -> Confinement:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"writes": Writes.DIRECT}, "direct writes are not built"),
         ({"reads": Reads.EXACT}, "exact reads are not built"),
         ({"surface": Surface.of(net=Level.ANY)}, "network access needs the egress proxy"),
     ],

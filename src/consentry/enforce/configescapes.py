@@ -96,6 +96,11 @@ def is_repository_mark(name: bytes) -> bool:
     return fold_name(name) == _REPOSITORY_MARK
 
 
+def is_of_repository(name: bytes) -> bool:
+    """Whether git obeys a file or folder of that name beside such a mark."""
+    return fold_name(name) in _IN_BARE_REPOSITORY
+
+
 @lru_cache(maxsize=1)
 def config_escapes() -> ConfigEscapes:
     """The table as shipped."""

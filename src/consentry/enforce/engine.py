@@ -148,6 +148,15 @@ class ProgramRun:
 
 
 @dataclass(frozen=True, slots=True)
+class DirectChange:
+    """A name that was to be written at once: whether it was there before, and was to go."""
+
+    was_there: bool
+    is_folder: bool
+    goes: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What an engine reports of one run; the layer, if there is one, is the receiver's to close."""
 
@@ -168,6 +177,7 @@ class Outcome:
     layer: int | None = None
     limit: str | None = None
     reads_held: Mapping[str, HeldAs] = field(default_factory=dict)
+    direct: Mapping[str, DirectChange] | None = None
 
 
 Compiled: TypeAlias = object

@@ -32,7 +32,10 @@ _MIB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What a run changed, ready to be recorded; `discarded` says why nothing was taken over."""
+    """What a run changed, ready to be recorded; `discarded` says why nothing was taken over.
+
+    `truth` says who vouches for the two lists.
+    """
 
     written: tuple[dict[str, Json], ...] = ()
     deleted: tuple[dict[str, Json], ...] = ()
@@ -40,6 +43,7 @@ class Impact:
     discarded: str | None = None
     violations: tuple[PermissionDenied, ...] = ()
     is_complete: bool = True
+    truth: Truth = Truth.KERNEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +155,8 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         },
         "truth": {
             "filesRead": truth.value,
-            "filesWritten": Truth.KERNEL.value,
-            "filesDeleted": Truth.KERNEL.value,
+            "filesWritten": facts.impact.truth.value,
+            "filesDeleted": facts.impact.truth.value,
         },
     }
 

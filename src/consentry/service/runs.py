@@ -23,6 +23,7 @@ from consentry.enforce.sealing import SealedFile, seal
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.events import EventType
 from consentry.service.commandline import BoundWish
+from consentry.service.directimpact import written_at_once
 from consentry.service.readhashes import ReadHashes
 from consentry.service.runrecord import AUDIT_PREFIX, RunFacts, audit_entry
 from consentry.service.takeover import Takeover
@@ -133,6 +134,11 @@ class Runner:
 
     def _taken_over(self, facts: RunFacts, takeover: Takeover, *, keep_partial: bool) -> RunFacts:
         outcome = facts.outcome
+        if outcome is not None and outcome.direct is not None:
+            if outcome.layer is not None:
+                os.close(outcome.layer)
+            workspace = facts.bound.confinement.workspace
+            return replace(facts, impact=written_at_once(outcome, workspace))
         if outcome is None or outcome.layer is None:
             return facts
         commits = keep_partial or outcome.ending in (Ending.SUCCESS, Ending.FAILURE)

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import consentry
 from consentry.enforce.commit import commit
-from consentry.enforce.confinement import View
+from consentry.enforce.confinement import View, Writes
 from consentry.enforce.layer import LayerRoot, file_clock_ns
 from consentry.enforce.layerscan import scan
 from consentry.enforce.native import parent
@@ -210,6 +210,7 @@ def carried_out(request: Mapping[str, Any]) -> dict[str, Any]:
             env={**ENVIRONMENT, **request.get("env", {})},
             denied=request.get("denied", ()),
             view=View(request.get("view", View.PRIVATE)),
+            writes=Writes(request.get("writes", Writes.LAYER)),
             run_any=request.get("run_any", False),
             change=change,
             see_layer=see if "commit" in request else None,

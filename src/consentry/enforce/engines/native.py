@@ -15,7 +15,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
-from consentry.enforce.confinement import Confinement, Denials, Reads, View, Writes
+from consentry.enforce.confinement import Confinement, Denials, Reads, View
 from consentry.enforce.engine import (
     Control,
     Held,
@@ -29,6 +29,7 @@ from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
 from consentry.enforce.native import calls
 from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
+from consentry.enforce.native.directplan import held_at_once
 from consentry.enforce.native.ending import (
     LIMITED,
     LimitWatch,
@@ -37,12 +38,18 @@ from consentry.enforce.native.ending import (
     require_built,
     usage_of,
 )
-from consentry.enforce.native.findings import ENGINE, denied_by_landlock, findings_of, merged
+from consentry.enforce.native.findings import denied_by_landlock, findings_of, merged
 from consentry.enforce.native.landlockaudit import Attested, Watch
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
-from consentry.enforce.native.planner import Host, Plan, compile_plan, require_rounding
+from consentry.enforce.native.planner import (
+    ENGINE,
+    Host,
+    Plan,
+    compile_plan,
+    require_rounding,
+)
 from consentry.enforce.native.planparts import hidden_places
 from consentry.enforce.native.probe import Trial, try_out
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
@@ -171,8 +178,8 @@ class NativeEngine:
         compiled, wanted = plan.plan, plan.wanted
         if not compiled.alike:
             return False
-        if compiled.grants.picked:
-            return False  # what a pattern matches has to be found anew
+        if compiled.grants.picked or compiled.direct is not None:
+            return False  # what a pattern matches, and other programs obey, has to be found anew
         if wanted.view is View.VISIBLE:
             return False  # it shows the whole tree, which has to be looked at anew
         shown = [*(layer.root for layer in compiled.layered), *compiled.readable]
@@ -191,8 +198,6 @@ class NativeEngine:
         if self._host.landlock_abi == 0:
             remedy = remedy_for("landlock", 0, HostView(uid=self._host.uid))
             found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
-        if wanted.writes is Writes.DIRECT:
-            found.append(Lacking(Control.WRITES, "direct writes are not built"))
         if wanted.reads is Reads.EXACT:
             found.append(Lacking(Control.FILES_READ, "exact reads are not built"))
         if wanted.denials is Denials.ATTESTED:
@@ -273,6 +278,7 @@ class NativeEngine:
             "umask": _UMASK,
             "cwd": str(wanted.program.folder),
             "landlock": compiled.landlock,
+            "direct": compiled.makes,
             "filter": compiled.filter,
             "listens": True,
             "program": str(wanted.program.path),
@@ -298,6 +304,9 @@ class NativeEngine:
         if attested is not None:
             found.add_attested(denied_by_landlock(attested, plan.plan, self._host.protected))
             found.complete = found.complete and attested.is_complete
+        held_here = held_in(plan.wanted.view, attested)
+        if plan.plan.direct is not None:
+            held_here = tuple(held_at_once(held_here))
         code = ended.status
         kept = [bytes(pipe.kept) for pipe in pipes if pipe.keeps] or [b"", b""]
         return Outcome(
@@ -307,13 +316,14 @@ class NativeEngine:
             usage=usage_of(limited),
             reads=tuple(found.reads),
             reads_held=found.held,
+            direct=None if plan.plan.direct is None else found.direct,
             reads_truth=Truth.OBSERVED,
             runtime_reads=found.runtime,
             programs=tuple(found.programs),
             violations=tuple(merged(found.violations)),
             complete=found.complete,
             held=(
-                *held_in(plan.wanted.view, attested),
+                *held_here,
                 *plan.plan.grants.held,
                 *held_limits(plan.limits),
             ),

@@ -30,11 +30,11 @@ from consentry.enforce.native.ending import (
     require_built,
     usage_of,
 )
-from consentry.enforce.native.findings import ENGINE, findings_of, merged
+from consentry.enforce.native.findings import findings_of, merged
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
-from consentry.enforce.native.planner import Host, require_rounding
+from consentry.enforce.native.planner import ENGINE, Host, require_rounding
 from consentry.enforce.native.snippetplan import SnippetPlan, compile_snippet
 from consentry.enforce.native.snippets import (
     NAME,

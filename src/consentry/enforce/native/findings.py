@@ -8,20 +8,18 @@ hidden, and asking for it is a violation; one that is nowhere is a missing file 
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from consentry.enforce.engine import HeldAs, ProgramRun
+from consentry.enforce.engine import DirectChange, HeldAs, ProgramRun
 from consentry.enforce.native.landlockaudit import Attested, Refusal
-from consentry.enforce.native.planner import Plan
+from consentry.enforce.native.planner import ENGINE, Plan
 from consentry.enforce.native.runtime import HOME
 from consentry.enforce.roots import OWN_FOLDERS
 from consentry.enforce.violations import Operation, PermissionDenied, Truth
 from consentry.surface.pattern import Anchor, Pattern
 from consentry.surface.protected import ProtectedRoots
-
-ENGINE: Final = "native"
 
 NAME_LOOKUP: Final = "name lookup"
 """The resource of a violation where a program asked for the address of some name."""
@@ -57,6 +55,7 @@ class Findings:
 
     reads: dict[str, int] = field(default_factory=dict)
     held: dict[str, HeldAs] = field(default_factory=dict)
+    direct: dict[str, DirectChange] = field(default_factory=dict)
     runtime: dict[str, int] = field(default_factory=dict)
     programs: list[ProgramRun] = field(default_factory=list)
     violations: list[PermissionDenied] = field(default_factory=list)
@@ -120,9 +119,13 @@ class _Reader:
             case "unix":
                 if place not in _USUAL and os.path.lexists(place):
                     self._deny(Operation.NET, f"unix:{place}", "not granted", None, times)
+            case "kept":
+                self._deny(Operation.WRITE, place, detail, None, times, Truth.MEDIATED)
             case "write":
+                self._change(place, kind, was_there=is_inside, is_folder=is_folder)
                 self._write(place, times, _as_granted(place))
             case _:
+                self._change(place, kind, was_there=is_inside, is_folder=is_folder)
                 self._write(place, times, place)
 
     def take_refusal(self, refusal: Refusal, times: int) -> None:
@@ -195,6 +198,17 @@ class _Reader:
             return there if os.path.lexists(there) else None
         return None
 
+    def _change(self, place: str, kind: str, *, was_there: bool, is_folder: bool) -> None:
+        """A name in a folder that is written at once, as it was when it was first asked for."""
+        if self._plan.direct is None or not self._plan.direct.has(place):
+            return
+        known = self.found.direct.get(place)
+        goes = kind in ("delete", "rename")
+        if known is None:
+            self.found.direct[place] = DirectChange(was_there, is_folder, goes)
+        elif goes and not known.goes:
+            self.found.direct[place] = replace(known, goes=True)
+
     def _write(self, place: str, times: int, named: str) -> None:
         if _below(place, self._plan.hidden):
             self._deny(Operation.WRITE, place, "denied inside a granted folder", None, times)
@@ -224,10 +238,16 @@ class _Reader:
             self._deny(operation, place, "not granted", _option(option, named or place), times)
 
     def _deny(
-        self, operation: Operation, resource: str, rule: str, allow: str | None, times: int
+        self,
+        operation: Operation,
+        resource: str,
+        rule: str,
+        allow: str | None,
+        times: int,
+        truth: Truth | None = None,
     ) -> None:
         self.found.violations.append(
-            PermissionDenied(operation, resource, ENGINE, self._truth, rule, allow, times)
+            PermissionDenied(operation, resource, ENGINE, truth or self._truth, rule, allow, times)
         )
 
 

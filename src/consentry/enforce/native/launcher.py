@@ -32,6 +32,8 @@ _P_PIDFD = 3
 class _Run:
     """One box while it lives, as the launcher sees it."""
 
+    direct: "dict[str, Any] | None" = None
+
     def __init__(self, news: _socket.socket, started: Start) -> None:
         self.news = news
         self.observer: Observer | None = None
@@ -127,6 +129,9 @@ class Launcher:
             self._workers.order(news, plan, files)
         else:
             run = _Run(news, self._waiting.taken(plan, files) or Start(plan, files, waits=False))
+            if plan.get("direct") is not None:
+                is_root = plan["idmap"] is not None
+                run.direct = {**plan["direct"], "ids": plan["ids"], "is_root": is_root}
             send(news, ("started", run.pid, ""), run.pidfd)
             self.watch(run, run.report, lambda events: self.hear(run, events))
             self.watch(run, run.pidfd, lambda _: self._bury(run))
@@ -166,6 +171,8 @@ class Launcher:
         elif said == b"l" and taken:
             observer = Observer(taken[0], calls.MACHINE)
             run.observer = observer
+            if run.direct is not None:
+                observer.have_names_made(run.direct)
             self.watch(run, taken[0], lambda events: self.serve(run, observer, events))
         else:
             self.forget(run, run.gate.fileno())

@@ -15,14 +15,17 @@ import errno
 import fcntl
 import os
 
-from consentry.enforce.native import calls
+from consentry.enforce.native import calls, maker
+from consentry.enforce.native.directwrites import MAKING, DirectWrites
 from consentry.enforce.native.syscallnumbers import NUMBERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 _RECEIVE, _SEND, _IS_VALID, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40082104
+_ADD, _ADD_AND_SEND = 0x40182103, 2
 _SYNC_WAKE_UP = 1
 _CONTINUE = (1).to_bytes(4, "little")
 _NOTIFICATION_BYTES = 80
@@ -89,6 +92,11 @@ class Observer:
         self._seen = 0
         self._problems = 0
         self._wakes_in_step = _wake_in_step(listener)
+        self._direct: DirectWrites | None = None
+
+    def have_names_made(self, wish: "Mapping[str, Any]") -> None:
+        """From here on the maker answers calls that make a name in the folders of the wish."""
+        self._direct = DirectWrites(wish, self._text, self._memory, self._whole)
 
     def serve(self) -> bool:
         """Handles one notification; false when nobody is left to be observed."""
@@ -104,11 +112,46 @@ class Observer:
             self._look(buffer)
         except Exception:  # noqa: BLE001 - a stranger chose every byte, and others depend on us
             self._problems += 1
+        if self._direct is not None and self._is_made(self._direct, buffer):
+            return True
         answer = bytes(buffer[:8]) + bytes(12) + _CONTINUE
         try:
             fcntl.ioctl(self.listener, _SEND, answer)
         except OSError as problem:
             return problem.errno == errno.ENOENT
+        return True
+
+    def _is_made(self, direct: DirectWrites, buffer: bytearray) -> bool:
+        """Whether the call was answered by the maker; if not, the kernel refuses it in its folders."""
+        pid = int.from_bytes(buffer[8:12], "little")
+        name = self._names.get(int.from_bytes(buffer[16:20], "little"))
+        if name not in MAKING:
+            return False
+        arguments = [int.from_bytes(buffer[at : at + 8], "little") for at in range(32, 80, 8)]
+        try:
+            what, number, text, opened = direct.made(pid, name, arguments)
+        except Exception:  # noqa: BLE001 - as above
+            self._problems += 1
+            return False
+        if what == maker.GO_ON:
+            return False
+        if what == maker.REFUSED:
+            place, _, rule = text.partition(b"\0")
+            self._note(("kept", place, False, False, rule.decode()))
+        answer = bytes(buffer[:8]) + bytes(8) + (-number).to_bytes(4, "little", signed=True)
+        request, answer = _SEND, answer + bytes(4)
+        if opened is not None:
+            closes = arguments[{"open": 1, "openat": 2}.get(name, 0)] & os.O_CLOEXEC
+            parts = (_ADD_AND_SEND, opened, 0, closes if name in ("open", "openat") else 0)
+            given = b"".join(part.to_bytes(4, "little") for part in parts)
+            request, answer = _ADD, bytes(buffer[:8]) + given
+        try:
+            fcntl.ioctl(self.listener, request, answer)
+        except OSError:
+            pass  # it is gone, and with it whoever wanted to know
+        finally:
+            if opened is not None:
+                os.close(opened)
         return True
 
     def notes(self) -> "dict[str, Any]":
@@ -123,6 +166,8 @@ class Observer:
     def close(self) -> None:
         """Lets go of the listener and the box's root."""
         os.close(self.listener)
+        if self._direct is not None:
+            self._direct.close()
         if self._root is not None:
             os.close(self._root)
 
@@ -162,9 +207,7 @@ class Observer:
         flags: int,
     ) -> None:
         asked = self._text(pid, arguments[path])
-        whole = asked
-        if not asked.startswith(b"/"):
-            whole = self._base(pid, None if folder is None else arguments[folder]) + b"/" + asked
+        whole = self._whole(pid, None if folder is None else arguments[folder], asked)
         found, place, is_folder = self._resolved(pid, whole, kind, flags)
         if kind == "exec":
             words = self._words(pid, arguments[2 if folder is not None else 1])
@@ -214,6 +257,9 @@ class Observer:
             finally:
                 os.close(opened)
         return _tidied(whole)
+
+    def _whole(self, pid: int, folder: int | None, asked: bytes) -> bytes:
+        return asked if asked.startswith(b"/") else self._base(pid, folder) + b"/" + asked
 
     def _base(self, pid: int, folder: int | None) -> bytes:
         if folder is None or folder & 0xFFFFFFFF == calls.AT_FDCWD & 0xFFFFFFFF:

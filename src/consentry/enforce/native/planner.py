@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from consentry.enforce.confinement import Confinement, Rounding, View
+from consentry.enforce.confinement import Confinement, Rounding, View, Writes
 from consentry.enforce.engine import Lacking, NotEnforceable
+from consentry.enforce.native.directplan import DirectPlan, compile_direct, direct_roots
 from consentry.enforce.native.otherids import FIRST
 from consentry.enforce.native.planparts import (
     Layered,
@@ -47,6 +48,8 @@ from consentry.surface.dimensions import Level
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
+ENGINE: Final = "native"
+
 _SHM: Final = "/dev/shm"  # noqa: S108 - the box's own
 
 
@@ -83,6 +86,8 @@ class Plan:
     places: tuple[tuple[str, bool], ...]
     startable: frozenset[str] | None
     grants: ReadGrants
+    direct: DirectPlan | None = None
+    makes: dict[str, Any] | None = None
     denied: tuple[Pattern, ...] = ()
     home: str | None = None
     legible: tuple[str, ...] | None = None
@@ -115,13 +120,20 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
     reads = bound_roots(surface.fs_read_roots, wanted.workspace, host.home, host.protected)
     writes = bound_roots(surface.fs_write_roots, wanted.workspace, host.home, host.protected)
     runtime = runtime_of(host.protected, wanted.program.prefixes, *host.inner)
-    layered = tuple(layered_roots(around_layers(reads, writes), writes))
-    readable = tuple(apart_from_layers(reads, layered, runtime))
-    shown = [*(layer.root for layer in layered), *readable]
+    is_direct = wanted.writes is Writes.DIRECT
+    layered = () if is_direct else tuple(layered_roots(around_layers(reads, writes), writes))
+    written = direct_roots(writes) if is_direct else layered
+    readable = tuple(apart_from_layers(reads, written, runtime))
+    shown = [*(layer.root for layer in written), *readable]
     denied = (*wanted.denied, *protected_patterns(shown, host.protected))
     hidden = tuple(hidden_places(denied, shown, wanted.workspace, host.home))
     programs = (*wanted.program.copies, *wanted.program.startable)
-    grants = read_grants(reads, writes, layered, runtime, hidden, programs)
+    grants = read_grants(reads, writes, written, runtime, hidden, programs)
+    direct = None
+    if is_direct:
+        direct = compile_direct(
+            ENGINE, written, denied, hidden, wanted.workspace, host.home, host.uid
+        )
     own = own_folders(surface.fs_write_roots)
     runs_any = surface.proc_exec.level is Level.ANY
     is_visible = wanted.view is View.VISIBLE
@@ -149,6 +161,7 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
     alike = 0 if is_visible else len(steps)
     steps += bind_steps(readable)
     steps += layer_steps(layered, runs_any=runs_any)
+    steps += direct.steps(runs_any=runs_any) if direct is not None else ()
     steps += home_steps(shown, host.home)
     steps.append(("dir", str(wanted.program.folder)))
     steps += [("hide_folder" if Path(path).is_dir() else "hide_file", path) for path in hidden]
@@ -159,6 +172,7 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
         *_fixed_rules(handled, is_visible=is_visible),
         *((path, handled.on(WRITE if can else READ, folder=True)) for path, can in own),
         *layer_rules(layered, handled, runs_any=runs_any),
+        *(direct.rules(handled, runs_any=runs_any) if direct is not None else ()),
         *read_rules(grants.open_roots, handled, runs_any=runs_any),
         *grants.lists(handled),
         *program_rules(wanted, handled),
@@ -169,7 +183,10 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
         landlock=ruleset(
             handled, host.landlock_abi, rules, tuple(grants.rules(handled, runs_any=runs_any))
         ),
-        filter=compile_filter(host.machine, FilterWish(memory_files=runs_any and memory_files)),
+        filter=compile_filter(
+            host.machine,
+            FilterWish(memory_files=runs_any and memory_files, lends_identity=not is_direct),
+        ),
         layered=layered,
         readable=readable,
         runtime=runtime,
@@ -179,10 +196,12 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
             ("/dev", True),
             ("/proc", True),
             *((str(root.path), False) for root in shown),
-            *((str(writable_place(root)), True) for layer in layered for root in layer.writable),
+            *((str(writable_place(root)), True) for layer in written for root in layer.writable),
         ),
         startable=None if runs_any else frozenset(map(str, programs)),
         grants=grants,
+        direct=direct,
+        makes=None if direct is None else direct.told(handled, host.landlock_abi, hidden),
         denied=denied,
         home=None if host.home is None else str(host.home),
         legible=tuple(path for path, rights in rules if rights & READ) if is_visible else None,

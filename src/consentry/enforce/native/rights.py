@@ -5,10 +5,15 @@ from typing import Final
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 0x1, 0x2, 0x4, 0x8
 REFER, TRUNCATE, IOCTL_DEV = 0x2000, 0x4000, 0x8000
+_REMOVE = 0x10 | 0x20
+_MAKE_PLAIN = 0x80 | 0x100 | 0x1000  # folders, files, links
 _MAKE_AND_REMOVE = 0x10 | 0x20 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800 | 0x1000
 
 READ: Final = READ_FILE | READ_DIR
 WRITE: Final = READ | WRITE_FILE | TRUNCATE | REFER | _MAKE_AND_REMOVE
+WRITE_AT_ONCE: Final = READ | WRITE_FILE | TRUNCATE | _REMOVE
+"""In a folder of the host: new names are made there by somebody else."""
+MAKE_NAMES: Final = WRITE_AT_ONCE | REFER | _MAKE_PLAIN
 DEVICES: Final = READ | WRITE_FILE | TRUNCATE | IOCTL_DEV
 _ON_A_FILE: Final = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 

@@ -41,6 +41,8 @@ MOST_SEGMENT: Final = 64 << 10
 
 _NEW_NAMESPACE_BITS: Final = 0x7E020000
 _TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for the user
+_SET_ID: Final = 0o6000
+_MODES: Final = (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2))
 _X32_BIT: Final = 0x40000000
 
 _LOAD, _JUMP_EQUAL, _JUMP_OVER, _JUMP_AT_LEAST = 0x20, 0x15, 0x25, 0x35
@@ -56,6 +58,8 @@ class FilterWish:
     observed: bool = True
     memory_files: bool = True
     families: tuple[int, ...] = FAMILIES
+    lends_identity: bool = True
+    """Whether a file may be given bits that lend its owner's identity to whoever runs it."""
 
 
 def compile_filter(machine: str, wish: FilterWish) -> bytes:
@@ -72,6 +76,9 @@ def compile_filter(machine: str, wish: FilterWish) -> bytes:
         code.if_among((numbers[n] for n in OBSERVED if n in numbers), _NOTIFY)
         code.if_argument_set(numbers["sendto"], 4, _NOTIFY)
     code.if_among((numbers[n] for n in refused if n in numbers), _ERRNO | errno.EPERM)
+    for name, mode in () if wish.lends_identity else _MODES:
+        if name in numbers:
+            code.if_argument_bits(numbers[name], mode, _SET_ID, _ERRNO | errno.EPERM)
     code.if_among([numbers["clone3"]], _ERRNO | errno.ENOSYS)
     code.if_argument_bits(numbers["clone"], 0, _NEW_NAMESPACE_BITS, _ERRNO | errno.EPERM)
     code.if_argument_among(numbers["ioctl"], 1, _TERMINAL_REQUESTS, _ERRNO | errno.EPERM)

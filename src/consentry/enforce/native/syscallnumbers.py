@@ -22,6 +22,7 @@ _X86_64: Final = {
     "migrate_pages": 256, "unshare": 272, "move_pages": 279, "perf_event_open": 298,
     "fanotify_init": 300, "name_to_handle_at": 303, "open_by_handle_at": 304,
     "clock_adjtime": 305, "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311,
+    "chmod": 90, "fchmod": 91, "fchmodat": 268,
     "kcmp": 312, "finit_module": 313, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
 }  # fmt: skip
 _GENERIC: Final = {
@@ -37,13 +38,14 @@ _GENERIC: Final = {
     "migrate_pages": 238, "unshare": 97, "move_pages": 239, "perf_event_open": 241,
     "fanotify_init": 262, "name_to_handle_at": 264, "open_by_handle_at": 265,
     "clock_adjtime": 266, "setns": 268, "process_vm_readv": 270, "process_vm_writev": 271,
+    "fchmod": 52, "fchmodat": 53,
     "kcmp": 272, "finit_module": 273, "kexec_file_load": 294, "bpf": 280, "userfaultfd": 282,
 }  # fmt: skip
 _EVERYWHERE: Final = {
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428,
     "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433,
     "clone3": 435, "openat2": 437, "pidfd_getfd": 438, "process_madvise": 440,
-    "mount_setattr": 442, "quotactl_fd": 443, "memfd_secret": 447, "statmount": 457,
+    "fchmodat2": 452, "mount_setattr": 442, "quotactl_fd": 443, "memfd_secret": 447, "statmount": 457,
     "listmount": 458, "open_tree_attr": 467,
 }  # fmt: skip
 

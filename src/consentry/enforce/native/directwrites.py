@@ -1,0 +1,103 @@
+"""Which calls make a new name, and the order that each becomes for the maker of a box.
+
+Only a run that writes folders of the host at once has one. Every other call, and one that makes a
+name elsewhere, goes on as it is.
+"""
+
+import os
+
+from consentry.enforce.native.maker import GO_ON, Maker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+_HOW_BYTES = 24
+MAKING = (
+    "open", "openat", "openat2", "creat", "mkdir", "mkdirat", "symlink", "symlinkat", "link",
+    "linkat", "rename", "renameat", "renameat2",
+)  # fmt: skip
+
+
+class DirectWrites:
+    """The maker of one box, started when the first name is to be made."""
+
+    def __init__(
+        self,
+        wish: "Mapping[str, Any]",
+        text: "Callable[[int, int], bytes]",
+        memory: "Callable[[int, int, int], bytes]",
+        whole: "Callable[[int, int | None, bytes], bytes]",
+    ) -> None:
+        self._wish = wish
+        self._text, self._memory, self._whole = text, memory, whole
+        self._maker: Maker | None = None
+
+    def made(
+        self, pid: int, name: str, arguments: "list[int]"
+    ) -> "tuple[int, int, bytes, int | None]":
+        """What became of a call: done, failed, refused, or none of ours."""
+        order = self._order(pid, name, arguments)
+        if order is None:
+            return GO_ON, 0, b"", None
+        if self._maker is None:
+            self._maker = Maker(pid, self._wish)
+        return self._maker.ask(order)
+
+    def close(self) -> None:
+        """Ends the maker."""
+        if self._maker is not None:
+            self._maker.close()
+
+    def _order(self, pid: int, name: str, arguments: "list[int]") -> "tuple[Any, ...] | None":
+        if name in ("open", "openat", "openat2", "creat"):
+            return self._open_order(pid, name, arguments)
+        folders = name.endswith(("at", "at2"))
+        path = self._path
+        match name.removesuffix("2").removesuffix("at"):
+            case "mkdir":
+                at = 1 if folders else 0
+                return "mkdir", path(pid, arguments, at, folders), arguments[at + 1], _umask(pid)
+            case "symlink":
+                target = self._text(pid, arguments[0])
+                return "symlink", target, path(pid, arguments, 2 if folders else 1, folders)
+            case "link" if not folders or not arguments[4] & 0xFFFFFFFF:
+                old, new = (1, 3) if folders else (0, 1)
+                return "link", *(path(pid, arguments, at, folders) for at in (old, new))
+            case "rename":
+                old, new = (1, 3) if folders else (0, 1)
+                flags = arguments[4] & 0xFFFFFFFF if name == "renameat2" else 0
+                return "rename", *(path(pid, arguments, at, folders) for at in (old, new)), flags
+            case _:
+                return None
+
+    def _open_order(self, pid: int, name: str, arguments: "list[int]") -> "tuple[Any, ...] | None":
+        has_folder = name.startswith("openat")
+        at = 1 if has_folder else 0
+        if name == "creat":
+            flags, mode = os.O_CREAT | os.O_WRONLY | os.O_TRUNC, arguments[1]
+        elif name == "openat2":
+            raw = self._memory(pid, arguments[2], _HOW_BYTES)
+            flags, mode, resolve = (int.from_bytes(raw[n : n + 8], "little") for n in (0, 8, 16))
+            if resolve:
+                return None
+        else:
+            flags, mode = arguments[at + 1], arguments[at + 2]
+        if not flags & os.O_CREAT or flags & os.O_PATH:
+            return None
+        path = self._path(pid, arguments, at, has_folder)
+        return "open", path, flags & 0x7FFFFFFF, mode & 0o7777, _umask(pid)
+
+    def _path(self, pid: int, arguments: "list[int]", at: int, has_folder: bool) -> bytes:  # noqa: FBT001
+        folder = arguments[at - 1] if has_folder else None
+        return self._whole(pid, folder, self._text(pid, arguments[at]))
+
+
+def _umask(pid: int) -> int:
+    descriptor = os.open(b"/proc/%d/status" % pid, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        status = os.read(descriptor, 4096)
+    finally:
+        os.close(descriptor)
+    return int(status.partition(b"Umask:")[2].partition(b"\n")[0], 8)

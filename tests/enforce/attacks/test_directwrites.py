@@ -1,0 +1,222 @@
+"""Writes that reach the host at once: names that other programs obey, and other ways to stay there."""
+
+import socket
+import stat
+from pathlib import Path
+
+from tests.enforce.attacks.attackers import Attacker
+from tests.enforce.attacks.test_configescapes import NEW, OBEYED, VARIANTS
+
+DIRECT = {"writes": "direct", "write": ["./", "/tmp/"]}
+# Taken away, the program makes names itself, and nobody looks at them.
+MAKES_ITSELF = ["landlock", "filter"]
+
+PUT = """
+def put(name):
+    folder = os.path.dirname(name)
+    folder and os.makedirs(folder, exist_ok=True)
+    return write(name)
+"""
+WAYS = {
+    "new": "put({0!r})",
+    "renamed": "put({0!r} + '.tmp') and os.rename({0!r} + '.tmp', {0!r})",
+    "moved": "put({0!r} + '.tmp') and put('evil') and os.rename('evil', {0!r})",
+    "linked": "put({0!r} + '.tmp') and put('evil') and os.link('evil', {0!r})",
+    "pointed": "put({0!r} + '.tmp') and os.symlink({0!r} + '.tmp', {0!r})",
+}
+
+
+def _there(attacker: Attacker, names: tuple[str, ...]) -> set[str]:
+    return {name for name in names if (attacker.ws / name).exists()}
+
+
+def test_ordinary_writes_reach_the_host_at_once(attacker: Attacker) -> None:
+    """Files are made, changed, moved, linked and removed, and belong to whoever owns the folder."""
+    attacker.put("ws/old", "OLD")
+    attacker.put("ws/gone", "OLD")
+    ways = {
+        "new": "write('new')",
+        "made": "os.makedirs('a/b/c') or write('a/b/c/file')",
+        "changed": "write('old')",
+        "moved": "write('tmp') and os.makedirs('d') or os.rename('tmp', 'd/moved')",
+        "folder": "os.makedirs('from/sub') or os.rename('from', 'd/to')",
+        "replaced": "write('tmp', b'NEW') and os.replace('tmp', 'new')",
+        "linked": "os.link('old', 'hard')",
+        "pointed": "os.symlink('../old', 'd/soft')",
+        "removed": "os.unlink('gone')",
+        "exclusive": "write('new', flags=os.O_CREAT | os.O_EXCL)",
+        "missing": "write('nowhere/file')",
+        "appended": "write('log', b'1', os.O_CREAT | os.O_APPEND) and write('log', b'2', os.O_APPEND)",
+        "masked": "os.umask(0o027) and write('masked') and oct(os.stat('masked').st_mode)",
+        "kept open": "os.get_inheritable(os.open('inherit', os.O_CREAT | os.O_WRONLY))",
+    }
+    found = attacker.tries(ways, **DIRECT)
+    assert found.pop("exclusive") == "EEXIST"
+    assert found.pop("missing") == "ENOENT"
+    assert found.pop("masked") == "0o100750"
+    assert set(found.values()) <= {"done", "None", "False"}, found
+    assert (attacker.ws / "new").read_text() == "NEW"
+    assert (attacker.ws / "old").read_text() == "EVIL"
+    assert (attacker.ws / "log").read_text() == "12"
+    assert (attacker.ws / "d/to/sub").is_dir()
+    assert (attacker.ws / "d/soft").readlink() == Path("../old")
+    assert not (attacker.ws / "gone").exists()
+    for path in attacker.ws.rglob("*"):
+        assert path.lstat().st_uid == attacker.uid, path
+        assert path.lstat().st_gid == attacker.ws.stat().st_gid, path
+
+
+def test_names_that_other_programs_obey_are_not_made(attacker: Attacker) -> None:
+    """New, renamed, moved, linked, or pointed at, in whatever spelling."""
+    names = (*OBEYED, *VARIANTS)
+    attempts = {f"{way} {name}": WAYS[way].format(name) for way in WAYS for name in names}
+    attempts["harmless"] = "put('some/file')"
+    found = attacker.tries(attempts, setup=PUT, **DIRECT)
+    assert found.pop("harmless") == "done"
+    assert set(found.values()) == {"EACCES"}, found
+    assert _there(attacker, names) == set()
+
+
+def test_those_that_exist_stay_as_they_are(attacker: Attacker) -> None:
+    """They can be read, and neither written nor replaced, moved or removed, nor their folders."""
+    paths = [attacker.put(f"ws/{name}", "OURS") for name in OBEYED]
+    attempts = {
+        f"{way} {name}": code.format(name)
+        for name in OBEYED
+        for way, code in {
+            "write": "write('{0}')",
+            "remove": "os.unlink('{0}')",
+            "move": "os.rename('{0}', 'away')",
+            "replace": "write('tmp') and os.rename('tmp', '{0}')",
+            "link": "os.unlink('{0}') or os.symlink('tmp', '{0}')",
+        }.items()
+    }
+    for folder in (".git", ".git/hooks", ".vscode", "nested", "nested/deep"):
+        attempts[f"move {folder}"] = f"os.rename({folder!r}, 'away')"
+    attempts["read"] = "read('.git/config')"
+    found = attacker.tries(attempts, **DIRECT)
+    assert found.pop("read") == "b'OURS'"
+    assert set(found.values()) <= {"EROFS", "EBUSY", "EACCES", "EXDEV"}, found
+    for path in paths:
+        assert path.read_text(encoding="utf-8") == "OURS"
+        assert not path.is_symlink()
+
+
+def test_no_folder_becomes_a_repository(attacker: Attacker) -> None:
+    """Neither by moving one that was prepared, nor by a `HEAD`, in whatever order."""
+    attacker.put("ws/work/HEAD", "OURS")
+    ways = {
+        "moved": "os.makedirs('a/hooks') or os.rename('a', '.git')",
+        "deep": "os.makedirs('b/c/hooks') or os.mkdir('b/.git') or os.rename('b/c', 'b/.git/c')"
+        " or os.rename('b/.git/c/hooks', 'b/.git/hooks')",
+        "bare": "os.makedirs('bare/hooks') or write('bare/HEAD')",
+        "head first": "os.mkdir('work/hooks')",
+        "head moved": "os.makedirs('c/hooks') or write('c/x') and os.rename('c/x', 'c/HEAD')",
+        "modules": "os.makedirs('m/modules/sub/hooks') or os.rename('m', '.git')",
+    }
+    found = attacker.tries(ways, **DIRECT)
+    assert set(found.values()) == {"EACCES"}, found
+    stopped = (".git/hooks", "b/.git/hooks", "bare/HEAD", "work/hooks", "c/HEAD", ".git/modules")
+    assert _there(attacker, stopped) == set()
+
+
+def test_nothing_is_left_that_leads_out_or_lends_an_identity(attacker: Attacker) -> None:
+    """Links that climb, sockets, pipes, and bits that make others run a file as its owner."""
+    attacker.put("ws/mine", "MINE", 0o755)
+    ways = {
+        "absolute": "os.symlink('/etc/passwd', 'x1')",
+        "climbing": "os.symlink('../outside', 'x2')",
+        "climbing later": "os.symlink('a/../../outside', 'x3')",
+        "pipe": "os.mkfifo('x4')",
+        "socket": "socket.socket(socket.AF_UNIX).bind('x5')",
+        "chmod": "os.chmod('mine', 0o4755)",
+        "fchmod": "os.fchmod(os.open('mine', 0), 0o2755)",
+        "fchmodat2": "call(452, -100, b'mine', 0o4755, 0)",
+        "unnamed": "os.link('/proc/self/fd/%d' % os.open('.', os.O_TMPFILE | os.O_RDWR), '.envrc')",
+    }
+    found = attacker.tries(ways, **DIRECT)
+    assert set(found.values()) <= {"EACCES", "EPERM", "ENOENT", "EXDEV"}, found
+    made = {"at once": "os.close(os.open('lends', os.O_CREAT | os.O_WRONLY, 0o6755))"}
+    assert attacker.tries(made, **DIRECT) == {"at once": "None"}
+    assert {path.name for path in attacker.ws.iterdir()} == {"mine", "lends"}
+    for path in attacker.ws.iterdir():
+        assert not path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID)
+
+
+def test_a_second_thread_does_not_help(attacker: Attacker) -> None:
+    """The name is read once; a thread that changes it meanwhile makes a harmless file or none."""
+    code = """
+import threading
+name = ctypes.create_string_buffer(b"harmless")
+over = False
+def flip():
+    while not over:
+        ctypes.memmove(name, b".envrc\\0\\0", 8)
+        ctypes.memmove(name, b"harmless", 8)
+thread = threading.Thread(target=flip)
+thread.start()
+for _ in range(400):
+    descriptor = libc.syscall(257, -100, name, os.O_CREAT | os.O_WRONLY, 0o644)
+    if descriptor >= 0:
+        os.close(descriptor)
+        try:
+            os.unlink("harmless")
+        except OSError:
+            pass
+over = True
+thread.join()
+write("end")
+"""
+    told = attacker.runs(code, **DIRECT)
+    assert told.status == 0, told.err
+    assert _there(attacker, (".envrc", "end")) == {"end"}
+
+
+def test_granted_by_a_layer_the_same_names_can_be_named(attacker: Attacker) -> None:
+    """Whoever wants them written names them, and lets the commit look."""
+    state = attacker.place / "state"
+    state.mkdir()
+    attacker.own(state)
+    told = attacker.runs(NEW, words=[".envrc"], write=["./", "./.envrc"], commit=str(state))
+    assert told.status == 0, told.err
+    assert (attacker.ws / ".envrc").read_text() == "EVIL"
+
+
+def test_without_the_controls_they_are_made(attacker: Attacker) -> None:
+    """With Landlock and the filter gone, the program's own calls make whatever they name."""
+    attempts = {name: f"put({name!r})" for name in OBEYED}
+    found = attacker.tries(attempts, setup=PUT, without=MAKES_ITSELF, **DIRECT)
+    assert set(found.values()) == {"done"}, found
+    assert _there(attacker, OBEYED) == set(OBEYED)
+
+
+def test_a_socket_that_was_there_is_not_reached(attacker: Attacker) -> None:
+    """It is covered; without the cover, whoever listens outside is talked to."""
+    path = attacker.ws / "door"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        path.chmod(0o777)
+        attacker.own(path)
+        listener.listen()
+        way = {"door": "socket.socket(socket.AF_UNIX).connect('door')"}
+        assert attacker.tries(way, **DIRECT)["door"] in ("ECONNREFUSED", "EACCES")
+        assert attacker.tries(way, without=["covers"], **DIRECT) == {"door": "None"}
+
+
+def test_denied_names_are_covered(attacker: Attacker) -> None:
+    """As with a layer: neither read nor written, nor moved away; uncovered, all of it works."""
+    hook = attacker.put("ws/sub/secrets/key", "OURS")
+    ways = {
+        "read": "read('sub/secrets/key')",
+        "write": "write('sub/secrets/key')",
+        "move": "os.rename('sub/secrets', 'sub/away')",
+        "beside": "write('sub/notes')",
+        "outside": "write('notes')",
+    }
+    wish = {"denied": ["./sub/secrets/"], "read": ["./"], "write": ["./sub/"], "writes": "direct"}
+    found = attacker.tries(ways, **wish)
+    assert (found.pop("beside"), found.pop("outside")) == ("done", "EROFS")
+    assert set(found.values()) <= {"EACCES", "EROFS", "EBUSY", "ENOENT"}, found
+    assert hook.read_text(encoding="utf-8") == "OURS"
+    weak = attacker.tries(ways, without=["covers"], **wish)
+    assert (weak["read"], weak["write"]) == ("b'OURS'", "done")
