@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from consentry.enforce.native import calls
-from consentry.enforce.native.audithost import PLACE, why_not_attested
+from consentry.enforce.native.audithost import PLACE, AuditOn, why_not_attested
 
 
 @contextmanager
@@ -22,4 +22,6 @@ def audit_alone() -> Iterator[None]:
         pytest.skip(f"{PLACE.parent} cannot be written")
     with Path(f"{PLACE}.tests").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        # Whatever a test that was killed has left on.
+        AuditOn().close()
         yield
