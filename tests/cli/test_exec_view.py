@@ -75,6 +75,7 @@ def test_files_are_in_sight_and_refused(shown: CommandLine) -> None:
     assert {each["truth"] for each in record["violations"]} == {"observed"}
     controls = {each["control"]: each["mechanism"] for each in record["controls"]}
     assert controls["reads"].startswith("Landlock")
+    assert "  view      visible: your tree was in sight" in shown("why").out
     allowed = shown("exec", "--view", "visible", "--read", str(beside), *words)
     assert allowed.out.splitlines()[0] == "beside"
 

@@ -13,6 +13,7 @@ from consentry.cli.command import PlainCommand, output_of
 from consentry.cli.output import Output
 from consentry.cli.runtext import Entry, ending_in_words, stopped_rows
 from consentry.cli.table import Page
+from consentry.enforce.confinement import View
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.runlookup import find_run
 from consentry.service.surroundings import look_around
@@ -68,6 +69,8 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
     if execution.get("limit") is not None:
         yield f"  limit     {safe_line(str(execution['limit']))}"
     yield f"  profile   {safe_line(sandbox['profile'])}, by {safe_line(sandbox.get('engine', ''))}"
+    if sandbox.get("view") == View.VISIBLE:
+        yield "  view      visible: your tree was in sight, and closed but for the grants"
     used = sandbox["resourceUsage"]
     if used["cpuTime"] is not None:
         yield f"  used      {used['cpuTime']} of processor time, {used['memoryPeak']} of memory"
