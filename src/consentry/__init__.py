@@ -109,6 +109,7 @@ def run_code(
     preload: Sequence[str] = (),
     read: Sequence[Word] = (),
     permission_set: str | None = None,
+    profile: str | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     cpu: int | None = None,
@@ -124,6 +125,7 @@ def run_code(
         preload: modules that are imported before the snippet is there.
         read: files and folders that may be read besides the workspace.
         permission_set: one of the six sets instead of the default; never `trusted`.
+        profile: a profile of your configuration, or of a file, instead of the default.
         timeout: seconds until it is ended.
         memory: bytes of memory, at most.
         cpu: seconds of processor time, at most.
@@ -147,6 +149,7 @@ def run_code(
         preload=preload,
         read=read,
         permission_set=permission_set,
+        profile=profile,
         timeout=timeout,
         memory=memory,
         cpu=cpu,

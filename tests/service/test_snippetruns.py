@@ -158,7 +158,7 @@ def test_a_permit_for_other_bytes_is_refused(place: Place, journal: Journal) -> 
     bound = place.bound(decided)
     with closing(NativeCode(None)) as engine:
         plan = engine.compile(bound.confinement, bound.protected)
-        runner = CodeRunner(engine, journal, ledger_place(place.around).folder)
+        runner = CodeRunner(engine, journal, ledger_place(place.around).folder, None)
         run = runner.run(decided, bound, plan, Io(keeps=True))
         permit = run.facts.permit
         for permit_for, source in (
@@ -176,7 +176,7 @@ def test_other_words_and_a_larger_surface_are_refused(place: Place, journal: Jou
     bound = place.bound(wish)
     with closing(NativeCode(None)) as engine:
         plan = engine.compile(bound.confinement, bound.protected)
-        runner = CodeRunner(engine, journal, ledger_place(place.around).folder)
+        runner = CodeRunner(engine, journal, ledger_place(place.around).folder, None)
         permit = runner.run(wish, bound, plan, Io(keeps=True)).facts.permit
         for other in (_wish("1"), replace(wish, arguments={"n": 1}), replace(wish, name="b.py")):
             wider = place.bound(other)
@@ -195,7 +195,7 @@ def test_without_a_ledger_nothing_runs(place: Place, journal: Journal) -> None:
     said_to = (place.project / "said").open("wb")
     with closing(NativeCode(None)) as engine, said_to:
         plan = engine.compile(bound.confinement, bound.protected)
-        runner = CodeRunner(engine, journal, ledger_place(place.around).folder)
+        runner = CodeRunner(engine, journal, ledger_place(place.around).folder, None)
         journal.ledger.close()
         with pytest.raises(ConsentryError):
             runner.run(

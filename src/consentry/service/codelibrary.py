@@ -9,7 +9,9 @@ from consentry.enforce.confinement import Limits
 from consentry.enforce.native.snippets import SnippetError
 from consentry.enforce.violations import PermissionDenied
 from consentry.service.givenvalues import Word, positive, words_of, wrong
+from consentry.service.profiles import find_profile
 from consentry.service.snippetruns import CodeRun, CodeWish
+from consentry.service.surroundings import Surroundings
 from consentry.surface.permission_sets import PermissionSet
 
 NAME: Final = "snippet.py"
@@ -22,6 +24,7 @@ class CodeWanted(TypedDict, total=False):
     preload: Sequence[str]
     read: Sequence[Word]
     permission_set: str | None
+    profile: str | None
     timeout: float | None
     memory: int | None
     cpu: int | None
@@ -34,7 +37,8 @@ class CodeResult:
     """A snippet's run that is over and recorded.
 
     `result` is its JSON value; where it gave none, `error` says why in the snippet's own words.
-    `status` is a word of the audit entry: `success`, `failure`, `timeout`, `killed` or `limit`.
+    `status` is a word of the audit entry: `success`, `failure`, `timeout`, `killed`, `limit` or
+    `discarded`.
     """
 
     run_id: str
@@ -48,6 +52,8 @@ class CodeResult:
     stderr: bytes = field(repr=False)
     output_complete: bool
     violations: tuple[PermissionDenied, ...]
+    committed: bool
+    discarded: str | None
     record: Mapping[str, Json] = field(repr=False)
 
     @classmethod
@@ -66,17 +72,21 @@ class CodeResult:
             stderr=outcome.stderr,
             output_complete=len(outcome.stdout) + len(outcome.stderr) >= outcome.output_bytes,
             violations=run.facts.violations,
+            committed=run.facts.impact.committed,
+            discarded=run.facts.impact.discarded,
             record=run.entry,
         )
 
 
 def code_wish(
     source: str | bytes,
+    around: Surroundings,
     *,
     arguments: Mapping[str, Any] | None = None,
     preload: Sequence[str] = (),
     read: Sequence[Word] = (),
     permission_set: str | None = None,
+    profile: str | None = None,
     timeout: float | None = None,
     memory: int | None = None,
     cpu: int | None = None,
@@ -90,10 +100,13 @@ def code_wish(
         raise wrong("`source` has a letter that is no Unicode") from None
     if not all(isinstance(name, str) for name in arguments or ()):
         raise wrong("`arguments` has a name that is no text")
+    if permission_set is not None and profile is not None:
+        raise wrong("`permission_set` and `profile` exclude each other")
     return CodeWish(
         source=content,
         name=NAME,
         permission_set=None if permission_set is None else PermissionSet.named(permission_set),
+        profile=None if profile is None else find_profile(profile, around),
         read=words_of("read", read),
         preload=words_of("preload", preload),
         arguments=dict(arguments or {}),

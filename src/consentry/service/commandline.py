@@ -117,7 +117,7 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     require_places(wish.profile, workspace, own_home(around).path)
     profile = wish.profile.profile
     return BoundWish(
-        _as_profile_says(confinement, profile, wish.view),
+        as_profile_says(confinement, profile, wish.view),
         started,
         f"profile:{profile.name}",
         protected,
@@ -273,7 +273,10 @@ def granted_pattern(spelling: str, workspace: Path, cwd: Path, *, may_be_new: bo
     return Pattern.literal(Anchor.ABSOLUTE, real.parts[1:], and_below=below).text
 
 
-def _as_profile_says(confinement: Confinement, profile: Profile, view: View | None) -> Confinement:
+def as_profile_says(
+    confinement: Confinement, profile: Profile, view: View | None = None
+) -> Confinement:
+    """The same with the profile's denials, ways and limits; a view that the line names holds."""
     return replace(
         confinement,
         denied=profile.filesystem.no_access.patterns,

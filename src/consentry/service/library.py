@@ -23,10 +23,10 @@ from consentry.base.ids import Uuid7Ids
 from consentry.enforce.commitrecover import recover
 from consentry.enforce.confinement import Denials, Limits, View
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
-from consentry.enforce.engines.nativecode import NativeCode
 from consentry.enforce.streams import write_all
 from consentry.enforce.violations import PermissionDenied
 from consentry.record.auditfields import Trigger
+from consentry.service.codecalls import CodeCalls
 from consentry.service.codelibrary import CodeResult, CodeWanted, code_wish
 from consentry.service.commandline import BoundWish, RunWish
 from consentry.service.execution import bound_here
@@ -37,7 +37,7 @@ from consentry.service.remembering import Remembered
 from consentry.service.runground import Call, ground_of, is_lasting
 from consentry.service.runs import Run, Runner
 from consentry.service.sessions import end_session_of, journal_of_library
-from consentry.service.snippetruns import CodeRunner, bound_code_here
+from consentry.service.snippetruns import CodeRunner
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.store.journal import Journal
 from consentry.surface.permission_sets import PermissionSet
@@ -103,7 +103,7 @@ class _Prepared:
     is_lasting: bool
 
 
-def _ground_of(call: Call, prepared: _Prepared) -> Iterator[str]:
+def _ground_of(call: Call[RunWish], prepared: _Prepared) -> Iterator[str]:
     return ground_of(call, prepared.bound, prepared.plan)
 
 
@@ -122,9 +122,9 @@ class Library:
         self._made_by = os.getpid()
         self._one_at_a_time = Lock()
         self._engines: dict[_Bounds, NativeEngine] = {}
-        self._code: dict[Path | None, NativeCode] = {}
+        self._code = CodeCalls()
         self._journals: dict[LedgerPlace, Journal] = {}
-        self._calls: Remembered[Call, _Prepared] = Remembered(_ground_of)
+        self._calls: Remembered[Call[RunWish], _Prepared] = Remembered(_ground_of)
 
     def exec(
         self,
@@ -207,7 +207,7 @@ class Library:
             return self._prepare(call)  # a profile, which is read anew each time
         return self._calls.answer(call, lambda: self._prepare(call), _is_current)
 
-    def _prepare(self, call: Call) -> "_Prepared":
+    def _prepare(self, call: Call[RunWish]) -> "_Prepared":
         around = call.around
         bound = bound_here(call.wish, around, call.workspace)
         home = own_home(around).path
@@ -224,18 +224,16 @@ class Library:
         **wanted: Unpack[CodeWanted],
     ) -> CodeResult:
         """One snippet; see `consentry.run_code`, which passes its own surroundings."""
-        wish = code_wish(source, **wanted)
+        wish = code_wish(source, around, **wanted)
         named = None if workspace is None else os.fspath(workspace)
-        bound = bound_code_here(wish, around, named)
-        home = own_home(around).path
-        with self._one_at_a_time:
-            if home not in self._code:
-                self._code[home] = NativeCode(home)
-            engine = self._code[home]
-        plan = engine.compile(bound.confinement, bound.protected, wish.preload)
-        place = ledger_place(around)
-        runner = CodeRunner(engine, self._journal(place, around), place.folder)
-        return CodeResult.of(runner.run(wish, bound, plan, Io(keeps=True), Trigger.API))
+        prepared = self._code.prepared(wish, around, named)
+        place = prepared.place
+        journal = self._journal(place, around)
+        if prepared.plan.snippet.plan.layered:
+            recover(place.folder)
+        runner = CodeRunner(prepared.engine, journal, place.folder, prepared.home)
+        run = runner.run(wish, prepared.bound, prepared.plan, Io(keeps=True), Trigger.API)
+        return CodeResult.of(run)
 
     def _kept_engine(self, home: Path | None, protected: ProtectedRoots) -> NativeEngine | None:
         """The one that is kept for these; None beyond a few."""
@@ -277,9 +275,8 @@ class Library:
                 closing.callback(end_session_of, journal)
             for engine in self._engines.values():
                 closing.callback(engine.close)
-            for code in self._code.values():
-                closing.callback(code.close)
-            self._journals, self._engines, self._code = {}, {}, {}
+            closing.callback(self._code.close)
+            self._journals, self._engines = {}, {}
             self._calls = Remembered(_ground_of)
             atexit.unregister(self._close_at_exit)
 

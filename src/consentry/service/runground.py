@@ -5,12 +5,13 @@ asks about. A path stands for every folder and link on the way to it, too.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Generic, TypeVar
 
 from consentry.enforce.engines.native import NativePlan
+from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.runtime import PROGRAM_FOLDERS
 from consentry.enforce.roots import place_of
 from consentry.service.commandline import BoundWish, RunWish
@@ -29,11 +30,14 @@ _FOLDERS_OF_ENV: Final = ("/usr/local/bin", "/usr/bin", "/bin")
 _SHIMS: Final = "shims"
 
 
+Wish = TypeVar("Wish", bound=Hashable)
+
+
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Generic[Wish]):
     """All that a caller says, and who and where the caller is."""
 
-    wish: RunWish
+    wish: Wish
     workspace: str | None
     environ: tuple[tuple[str, str], ...]
     cwd: Path | None
@@ -43,7 +47,7 @@ class Call:
     homes_parent: Path
 
     @classmethod
-    def of(cls, wish: RunWish, around: Surroundings, workspace: str | None) -> "Call":
+    def of(cls, wish: Wish, around: Surroundings, workspace: str | None) -> "Call[Wish]":
         """As it is now; the environment of a process changes under its readers."""
         return cls(
             wish,
@@ -69,7 +73,7 @@ class Call:
         )
 
 
-def is_lasting(call: Call) -> bool:
+def is_lasting(call: Call[RunWish]) -> bool:
     """Whether paths alone decide: what a version manager's shim stands for is said in files."""
     around, cwd = call.around, str(call.cwd or "/")
     return not any(
@@ -79,26 +83,27 @@ def is_lasting(call: Call) -> bool:
     )
 
 
-def ground_of(call: Call, bound: BoundWish, plan: NativePlan) -> Iterator[str]:
+def ground_of(call: Call[RunWish], bound: BoundWish, plan: NativePlan) -> Iterator[str]:
     """The paths, in no order and with repeats."""
     around, cwd = call.around, str(call.cwd or "/")
-    yield from _places(call, around, cwd)
+    yield from places_of(call)
     for name in (call.wish.words[0], *call.wish.execute):
         yield from _candidates(name, around, cwd)
     folder = str(bound.confinement.program.folder)
     for word in call.wish.words[1:]:
         if "\0" not in word and not word.startswith("-"):
-            yield _joined(folder, word)
+            yield joined(folder, word)
     for word in (*call.wish.read, *call.wish.write):
-        yield _joined(cwd, word)
+        yield joined(cwd, word)
     yield from _program(bound)
-    yield from _roots(bound, plan, own_home(around).path)
+    yield from roots_of(bound, plan.plan, own_home(around).path)
 
 
-def _places(call: Call, around: Surroundings, cwd: str) -> Iterator[str]:
+def places_of(call: Call[Any]) -> Iterator[str]:
     """What the workspace, the state directory and the protected roots depend on."""
+    around, cwd = call.around, str(call.cwd or "/")
     yield str(PASSWD)
-    yield cwd if call.workspace is None else _joined(cwd, call.workspace)
+    yield cwd if call.workspace is None else joined(cwd, call.workspace)
     if call.cwd is not None:
         for above in (call.cwd, *call.cwd.parents):
             for marker in (*MARKERS, GIT_MARKER):
@@ -118,7 +123,7 @@ def _places(call: Call, around: Surroundings, cwd: str) -> Iterator[str]:
 def _candidates(name: str, around: Surroundings, cwd: str) -> Iterator[str]:
     """Where a program of that name is looked for."""
     if "/" in name:
-        yield _joined(cwd, name)
+        yield joined(cwd, name)
         return
     for folder in around.environ.get("PATH", "").split(":"):
         if folder.startswith("/"):
@@ -138,9 +143,9 @@ def _program(bound: BoundWish) -> Iterator[str]:
     yield from map(str, program.prefixes)
 
 
-def _roots(bound: BoundWish, plan: NativePlan, home: Path | None) -> Iterator[str]:
+def roots_of(bound: BoundWish, compiled: Plan, home: Path | None) -> Iterator[str]:
     """What the plan shows of the host."""
-    wanted, compiled = bound.confinement, plan.plan
+    wanted = bound.confinement
     for scope in (wanted.surface.fs_read_roots, wanted.surface.fs_write_roots):
         for entry in scope.entries:
             for pattern in entry:
@@ -156,5 +161,6 @@ def _roots(bound: BoundWish, plan: NativePlan, home: Path | None) -> Iterator[st
     yield from (*compiled.runtime.roots, *compiled.hidden, *PROGRAM_FOLDERS, *_LEAD_INTO_USR)
 
 
-def _joined(folder: str, spelling: str) -> str:
+def joined(folder: str, spelling: str) -> str:
+    """Where a spelling leads that was typed in a folder."""
     return os.path.join(folder, spelling)  # noqa: PTH118 - what is typed is no Path yet

@@ -5,7 +5,6 @@ the run's record is written whatever happened, and says what was committed. If t
 written, nothing runs.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,23 +12,20 @@ from typing import Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, LedgerProblem
-from consentry.decide.permit import Permit, PermitOrder
+from consentry.base.errors import ConsentryError
+from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
-from consentry.enforce.engine import Ending, Outcome
+from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
 from consentry.enforce.hashcache import HashCache
 from consentry.enforce.sealing import SealedFile, seal
-from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
-from consentry.record.events import EventType
+from consentry.record.auditfields import ExecutionStatus, Trigger
 from consentry.service.commandline import BoundWish
 from consentry.service.directimpact import written_at_once
-from consentry.service.readhashes import ReadHashes
-from consentry.service.runrecord import AUDIT_PREFIX, RunFacts, audit_entry
+from consentry.service.runledger import RunLedger, unrecorded
+from consentry.service.runrecord import RunFacts
 from consentry.service.takeover import Takeover
-from consentry.store.journal import About, Journal
-from consentry.store.permits import StoredPermits
-from consentry.surface.wire import surface_to_json
+from consentry.store.journal import Journal
 
 HASHES: Final = "hashes"
 
@@ -57,6 +53,7 @@ class Runner:
     ) -> None:
         self._engine = engine
         self._journal = journal
+        self._ledger = RunLedger(journal)
         self._state = state
         self._home = home
         self._hashes = HashCache(state / HASHES)
@@ -74,7 +71,7 @@ class Runner:
 
         What it wrote is taken over when it has ended by itself, or always with `keep_partial`.
         """
-        takeover = Takeover.prepared(bound, plan, self._home)
+        takeover = Takeover.prepared(bound, plan.plan, self._home)
         sealed: list[SealedFile] = []
         try:
             for path in bound.confinement.program.copies:
@@ -95,25 +92,7 @@ class Runner:
 
     def _permitted(self, bound: BoundWish, digests: dict[str, Digest]) -> Permit:
         """The decision, the permit and its spending, all durable before anything starts."""
-        journal, confinement = self._journal, bound.confinement
-        subject = subject_of(confinement)
-        words = confinement.program.words
-        decided = journal.draft(
-            EventType.RUN_DECIDED,
-            About(subject),
-            {
-                "subject": subject,
-                "decision": "allowed",
-                "consentMethod": ConsentMethod.COMMAND_LINE.value,
-                "profile": bound.profile,
-                "arguments": list(words),
-                "surface": surface_to_json(confinement.surface),
-            },
-            journal.clock.now(),
-        )
-        order = PermitOrder(subject, digests, words, confinement.surface, decided.event_id)
-        permits = StoredPermits(journal.ledger, journal.ids, journal.clock, journal.context)
-        return permits.make_and_spend(order, journal.context.actor, decided)
+        return self._ledger.permitted(bound, subject_of(bound.confinement), digests)
 
     def _launched(
         self, facts: RunFacts, plan: NativePlan, sealed: Sequence[SealedFile], io: Io
@@ -134,19 +113,16 @@ class Runner:
 
     def _taken_over(self, facts: RunFacts, takeover: Takeover, *, keep_partial: bool) -> RunFacts:
         outcome = facts.outcome
-        if outcome is not None and outcome.direct is not None:
+        if outcome is None:
+            return facts
+        if outcome.direct is not None:
             if outcome.layer is not None:
                 os.close(outcome.layer)
             workspace = facts.bound.confinement.workspace
             return replace(facts, impact=written_at_once(outcome, workspace))
-        if outcome is None or outcome.layer is None:
             return facts
-        commits = keep_partial or outcome.ending in (Ending.SUCCESS, Ending.FAILURE)
-        try:
-            run = facts.permit.permit_id
-            impact = takeover.carried_out(outcome.layer, run, self._state, commits=commits)
-        finally:
-            os.close(outcome.layer)
+        run = facts.permit.permit_id
+        impact = takeover.after(outcome, run, self._state, keep_partial=keep_partial)
         return replace(facts, impact=impact)
 
     def _recorded(self, facts: RunFacts) -> Run:
@@ -155,27 +131,13 @@ class Runner:
         try:
             audit_id, entry = self._record(facts)
         except Exception as problem:  # whatever it was, the person must know that it ran
-            raise _unrecorded(facts, problem) from problem
+            raise unrecorded(facts, problem) from problem
         return Run(audit_id, facts, facts.outcome, entry)
 
     def _record(self, facts: RunFacts) -> tuple[str, dict[str, Json]]:
-        journal = self._journal
-        now = journal.clock.now()
-        audit_id = journal.ids.new(AUDIT_PREFIX)
-        entry = audit_entry(audit_id, facts, journal.context, now, ReadHashes())
-        about = About(subject_of(facts.bound.confinement))
-        journal.ledger.append(journal.draft(EventType.TOOL_AUDIT, about, entry, now))
-        return audit_id, entry
+        return self._ledger.record(facts)
 
 
 def subject_of(confinement: Confinement) -> str:
     """What a command line runs, by the program's name."""
     return f"program:{confinement.program.path.name}"
-
-
-def _unrecorded(facts: RunFacts, problem: Exception) -> LedgerProblem:
-    subject = facts.bound.confinement.program.path.name
-    return LedgerProblem(
-        Code.RUN_UNRECORDED,
-        f"`{subject}` was run ({facts.status}), but the run could not be recorded: {problem}",
-    )

@@ -1,7 +1,7 @@
 """Carries out one snippet: decided by its own line, permitted, confined, recorded.
 
 The order is that of every run: the decision and the permit are durable before anything starts, and
-the record is written whatever happened. A snippet writes nothing that could be taken over.
+the record is written whatever happened. What a snippet wrote where it may is taken over as for any run.
 """
 
 import json
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from consentry.base.canonical import Digest, Json, digest_bytes
+from consentry.base.canonical import Json, digest_bytes
 from consentry.base.clock import SystemClock
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, LedgerProblem, Refused, UsageProblem
+from consentry.base.errors import ConsentryError, Refused, UsageProblem
 from consentry.base.ids import Uuid7Ids
-from consentry.decide.permit import Permit, PermitOrder
+from consentry.enforce.commitrecover import recover
 from consentry.enforce.confinement import Confinement, Limits, Program
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.native import Io
@@ -27,24 +27,29 @@ from consentry.enforce.hashcache import HashCache
 from consentry.enforce.native.runtime import ENVIRONMENT
 from consentry.enforce.native.snippets import MOST_DEPTH, SnippetError, is_shallow
 from consentry.enforce.programfiles import Started
-from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
-from consentry.record.events import EventType
-from consentry.service.commandline import OWN_TMP, BoundWish, granted_pattern, named_place
+from consentry.record.auditfields import ExecutionStatus, Trigger
+from consentry.service.commandline import (
+    OWN_TMP,
+    BoundWish,
+    as_profile_says,
+    granted_pattern,
+    named_place,
+)
 from consentry.service.ledgers import ledger_place
 from consentry.service.places import find_workspace
+from consentry.service.profiles import NamedProfile, require_places
 from consentry.service.programsearch import is_protected, require_text
 from consentry.service.protection import protected_here
-from consentry.service.readhashes import ReadHashes
-from consentry.service.runrecord import AUDIT_PREFIX, RunFacts, audit_entry
+from consentry.service.runledger import RunLedger, unrecorded
+from consentry.service.runrecord import RunFacts
 from consentry.service.runs import HASHES
 from consentry.service.sessions import journal_here
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings, own_home
-from consentry.store.journal import About, Journal
-from consentry.store.permits import StoredPermits
+from consentry.service.takeover import Takeover
+from consentry.store.journal import Journal
 from consentry.surface.lattice import Surface
 from consentry.surface.permission_sets import PermissionSet, definition
-from consentry.surface.wire import surface_to_json
 
 MOST_SOURCE: Final = 1 << 20
 MOST_ARGUMENTS: Final = 64 << 10
@@ -63,9 +68,10 @@ class CodeWish:
     name: str
     is_file: bool = False
     permission_set: PermissionSet | None = None
+    profile: NamedProfile | None = None
     read: tuple[str, ...] = ()
     preload: tuple[str, ...] = ()
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -100,22 +106,36 @@ def bind_code(wish: CodeWish, workspace: Path, around: Surroundings) -> BoundWis
     if is_protected(workspace, protected):
         raise Refused(Code.PROTECTED_ROOT, f"the workspace `{workspace}` is never granted")
     path = _path_of(wish, cwd)
-    given = Surface.of(
+    surface = Surface.of(
         read=[granted_pattern(each, workspace, cwd, may_be_new=False) for each in wish.read]
     )
-    if wish.permission_set is None:
-        surface, profile = Surface.of(read=["./"], write=[OWN_TMP]), "command line"
+    if wish.permission_set is not None:
+        surface |= definition(wish.permission_set).surface
+    elif wish.profile is not None:
+        surface |= wish.profile.surface | Surface.of(write=[OWN_TMP])
     else:
-        surface, profile = definition(wish.permission_set).surface, f"set:{wish.permission_set}"
+        surface |= Surface.of(read=["./"], write=[OWN_TMP])
     folder = cwd if cwd.is_relative_to(workspace) else workspace
     confinement = Confinement(
-        surface=surface | given,
+        surface=surface,
         workspace=workspace,
-        program=Program(path=path, words=_words(wish), folder=folder),
+        program=Program(path=path, words=words_of_code(wish), folder=folder),
         environment=ENVIRONMENT,
         limits=wish.limits,
     )
-    return BoundWish(confinement, Started(path, (), ()), profile, protected)
+    started = Started(path, (), ())
+    if wish.profile is None:
+        name = "command line" if wish.permission_set is None else f"set:{wish.permission_set}"
+        return BoundWish(confinement, started, name, protected)
+    require_places(wish.profile, workspace, own_home(around).path)
+    profile = wish.profile.profile
+    return BoundWish(
+        as_profile_says(confinement, profile),
+        started,
+        f"profile:{profile.name}",
+        protected,
+        tuple(entry.root for entry in profile.filesystem.read_write),
+    )
 
 
 def _require_givable(wish: CodeWish) -> None:
@@ -125,17 +145,22 @@ def _require_givable(wish: CodeWish) -> None:
             "`trusted` is never given by a command line",
             help_line="name what the snippet needs with --read",
         )
-    if len(wish.source) > MOST_SOURCE:
-        raise UsageProblem(Code.USAGE, f"a snippet has at most {MOST_SOURCE} bytes")
     for module in wish.preload:
         if _MODULE.fullmatch(module) is None:
             raise UsageProblem(Code.USAGE, f"`{module}` is not the name of a module")
+    require_snippet(wish)
+
+
+def require_snippet(wish: CodeWish) -> None:
+    """Raises unless the snippet and its variables can be run and recorded."""
+    if len(wish.source) > MOST_SOURCE:
+        raise UsageProblem(Code.USAGE, f"a snippet has at most {MOST_SOURCE} bytes")
     for name in wish.arguments:
         if not name.isidentifier():
             raise UsageProblem(Code.USAGE, f"`{name}` is not the name of a variable")
 
 
-def _words(wish: CodeWish) -> tuple[str, ...]:
+def words_of_code(wish: CodeWish) -> tuple[str, ...]:
     """The line as it is recorded."""
     words = [wish.name]
     for module in wish.preload:
@@ -173,9 +198,14 @@ def _path_of(wish: CodeWish, cwd: Path) -> Path:
 class CodeRunner:
     """Runs snippets with one engine and one journal; threads may share it."""
 
-    def __init__(self, engine: NativeCode, journal: Journal, state: Path) -> None:
+    def __init__(
+        self, engine: NativeCode, journal: Journal, state: Path, home: Path | None
+    ) -> None:
         self._engine = engine
         self._journal = journal
+        self._ledger = RunLedger(journal)
+        self._state = state
+        self._home = home
         self._hashes = HashCache(state / HASHES)
 
     def run(
@@ -187,9 +217,12 @@ class CodeRunner:
         trigger: Trigger = Trigger.USER_COMMAND,
     ) -> CodeRun:
         """One run; raises when it could not be started or recorded."""
+        takeover = Takeover.prepared(bound, plan.snippet.plan, self._home)
         digest = digest_bytes(wish.source)
-        permit = self._permitted(bound, digest)
-        known = {str(bound.started.program): digest, **permit.order.digests}
+        interpreter = Path(sys.executable).resolve()
+        digests = {SNIPPET: digest, str(interpreter): self._hashes.digest_of(interpreter)}
+        permit = self._ledger.permitted(bound, subject_of_code(bound.confinement), digests)
+        known = {str(bound.started.program): digest, **digests}
         facts = RunFacts(bound, permit, known, trigger)
         clock = self._journal.clock
         started = clock.now()
@@ -200,52 +233,21 @@ class CodeRunner:
                 plan, permit, wish.source, arguments, io, name=wish.shown_name
             )
         except ConsentryError as problem:
-            self._record(replace(facts, problem=(problem.code.value, problem.message)))
+            self._ledger.record(replace(facts, problem=(problem.code.value, problem.message)))
             raise
         except BaseException as problem:
             said = (Code.INTERRUPTED.value, f"ended by {type(problem).__name__}")
-            self._record(replace(facts, started_at=started, ended_at=clock.now(), problem=said))
+            ended = replace(facts, started_at=started, ended_at=clock.now(), problem=said)
+            self._ledger.record(ended)
             raise
         facts = replace(facts, started_at=started, ended_at=clock.now(), outcome=done.outcome)
+        impact = takeover.after(done.outcome, permit.permit_id, self._state)
+        facts = replace(facts, impact=impact)
         try:
-            audit_id, entry = self._record(facts)
-        except ConsentryError as problem:
-            message = f"the snippet was run ({facts.status}), but that could not be recorded"
-            raise LedgerProblem(Code.RUN_UNRECORDED, f"{message}: {problem}") from problem
+            audit_id, entry = self._ledger.record(facts)
+        except Exception as problem:  # whatever it was, the person must know that it ran
+            raise unrecorded(facts, problem) from problem
         return CodeRun(audit_id, facts, done.outcome, entry, done.result, done.error)
-
-    def _permitted(self, bound: BoundWish, digest: Digest) -> Permit:
-        """The decision, the permit and its spending, all durable before anything starts."""
-        journal, confinement = self._journal, bound.confinement
-        subject = subject_of_code(confinement)
-        words = confinement.program.words
-        decided = journal.draft(
-            EventType.RUN_DECIDED,
-            About(subject),
-            {
-                "subject": subject,
-                "decision": "allowed",
-                "consentMethod": ConsentMethod.COMMAND_LINE.value,
-                "profile": bound.profile,
-                "arguments": list(words),
-                "surface": surface_to_json(confinement.surface),
-            },
-            journal.clock.now(),
-        )
-        interpreter = Path(sys.executable).resolve()
-        digests = {SNIPPET: digest, str(interpreter): self._hashes.digest_of(interpreter)}
-        order = PermitOrder(subject, digests, words, confinement.surface, decided.event_id)
-        permits = StoredPermits(journal.ledger, journal.ids, journal.clock, journal.context)
-        return permits.make_and_spend(order, journal.context.actor, decided)
-
-    def _record(self, facts: RunFacts) -> tuple[str, dict[str, Json]]:
-        journal = self._journal
-        now = journal.clock.now()
-        audit_id = journal.ids.new(AUDIT_PREFIX)
-        entry = audit_entry(audit_id, facts, journal.context, now, ReadHashes())
-        about = About(subject_of_code(facts.bound.confinement))
-        journal.ledger.append(journal.draft(EventType.TOOL_AUDIT, about, entry, now))
-        return audit_id, entry
 
 
 def carry_out_code(
@@ -259,7 +261,9 @@ def carry_out_code(
         clock = SystemClock()
         journal = journal_here(around, clock, Uuid7Ids(clock))
         try:
-            runner = CodeRunner(engine, journal, ledger_place(around).folder)
+            state = ledger_place(around).folder
+            recover(state)
+            runner = CodeRunner(engine, journal, state, own_home(around).path)
             return runner.run(wish, bound, plan, io)
         finally:
             journal.ledger.close()

@@ -4,15 +4,17 @@ Prepared before the run, when the tree is what the person saw. Afterwards the la
 change is held against the grants, and what may leave is committed as a whole or not at all.
 """
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from consentry.base.canonical import Json
 from consentry.base.errors import ConsentryError
 from consentry.enforce.commit import CommitResult, commit
-from consentry.enforce.engines.native import NativePlan
+from consentry.enforce.engine import Ending, Outcome
 from consentry.enforce.layer import Change, LayerRoot, file_clock_ns, inside_of, path_text
 from consentry.enforce.layerscan import scan
+from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.planparts import Layered, made_folders
 from consentry.enforce.writerules import WriteRules
 from consentry.enforce.writeverdicts import Verdicts, judge
@@ -32,7 +34,7 @@ class Takeover:
     started_ns: int
 
     @classmethod
-    def prepared(cls, bound: BoundWish, plan: NativePlan, home: Path | None) -> "Takeover":
+    def prepared(cls, bound: BoundWish, plan: Plan, home: Path | None) -> "Takeover":
         """To be called just before the run."""
         confinement = bound.confinement
         rules = WriteRules.bound(
@@ -40,10 +42,25 @@ class Takeover:
             workspace=confinement.workspace,
             home=home,
             named=bound.written,
-            denied=plan.plan.denied,
+            denied=plan.denied,
         )
-        roots = tuple(map(_layer_root, plan.plan.layered))
+        roots = tuple(map(_layer_root, plan.layered))
         return cls(roots, rules, confinement.workspace, file_clock_ns())
+
+    def after(
+        self, outcome: Outcome, run: str, state: Path, *, keep_partial: bool = False
+    ) -> Impact:
+        """What is left of a run that is over, whose layer goes with this.
+
+        It is taken over when the run has ended by itself, or always with `keep_partial`.
+        """
+        if outcome.layer is None:
+            return Impact()
+        commits = keep_partial or outcome.ending in (Ending.SUCCESS, Ending.FAILURE)
+        try:
+            return self.carried_out(outcome.layer, run, state, commits=commits)
+        finally:
+            os.close(outcome.layer)
 
     def carried_out(self, layer: int, run: str, state: Path, *, commits: bool) -> Impact:
         """What the run changed; taken over where `commits` says so and nothing stands in the way."""

@@ -35,6 +35,7 @@ from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import ENGINE, Host, require_rounding
+from consentry.enforce.native.planparts import hidden_places
 from consentry.enforce.native.snippetplan import SnippetPlan, compile_snippet
 from consentry.enforce.native.snippets import (
     NAME,
@@ -115,6 +116,15 @@ class NativeCode:
         snippet = compile_snippet(wanted, host)
         require_rounding(self.name, wanted, snippet.plan)
         return CodePlan(wanted, tuple(preload), snippet, limits, protected)
+
+    def is_current(self, plan: CodePlan) -> bool:
+        """Whether what lies in the granted roots and is denied is still what the plan hides."""
+        compiled, wanted = plan.snippet.plan, plan.wanted
+        if compiled.grants.picked:
+            return False  # what a pattern matches has to be found anew
+        shown = [*(layer.root for layer in compiled.layered), *compiled.readable]
+        found = hidden_places(compiled.denied, shown, wanted.workspace, self._home)
+        return compiled.hidden == tuple(found)
 
     def _lacking(self, wanted: Confinement, host: Host) -> list[Lacking]:
         found = []
