@@ -199,3 +199,44 @@ def test_interrupt_ends_it_and_is_recorded(consentry: CommandLine) -> None:
     assert running.returncode == 128 + signal.SIGKILL
     record = json.loads(consentry("why", "--json").out)["run"]
     assert record["execution"]["status"] == "killed"
+
+
+PROFILE = """
+sandboxConfig:
+  profiles:
+    reports:
+      filesystem:
+        readOnly: ["${WORKSPACE}"]
+        readWrite: ["${WORKSPACE}/output"]
+        noAccess: ["${WORKSPACE}/output/keys"]
+"""
+
+
+def test_a_profile_says_what_it_may_write(line: CommandLine) -> None:
+    """The folder it names is written when the snippet has ended, and nothing beside it."""
+    _put(line, "reports.yaml", PROFILE)
+    source = "import os\nos.makedirs('output', exist_ok=True)\nopen('output/sum', 'w').write('42')"
+    ended = _code(line, source, "--profile", "reports.yaml")
+    assert (ended.status, ended.out) == (0, "2\n"), ended.err
+    assert (line.cwd / "output/sum").read_text() == "42"
+    ended = _code(line, "open('beside', 'w')", "--profile", "reports.yaml")
+    assert ended.status == 1
+    assert not (line.cwd / "beside").exists()
+
+
+def test_a_set_and_a_profile_exclude_each_other(line: CommandLine) -> None:
+    """One decision, not two."""
+    ended = _code(line, "1", "--profile", "reports.yaml", "--set", "minimal")
+    assert ended.status == 2
+    assert "exclude each other" in ended.err
+
+
+def test_our_own_status_is_told_apart(consentry: CommandLine) -> None:
+    """0 where the snippet ran, whatever its own was; ours where it did not."""
+    _put(consentry, "ends.py", "import sys\nsys.exit(126)")
+    ran = consentry.in_shell("consentry code --status-fd 3 ends.py 3>ours; echo $?; cat ours")
+    assert ran.out == "126\n0\n"
+    line = "consentry code --status-fd 3 --set network-api ends.py 3>ours; echo $?; cat ours"
+    assert consentry.in_shell(line).out == "126\n126\n"
+    ended = consentry("code", "--status-fd", "77", "ends.py")
+    assert (ended.status, "no such descriptor is open" in ended.err) == (2, True)

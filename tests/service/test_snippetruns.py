@@ -21,6 +21,7 @@ from consentry.record.auditfields import ExecutionStatus
 from consentry.service.audit import whole_event
 from consentry.service.commandline import BoundWish
 from consentry.service.ledgers import ledger_for_reading, ledger_place
+from consentry.service.profiles import find_profile
 from consentry.service.sessions import journal_here
 from consentry.service.snippetruns import (
     MOST_ARGUMENTS,
@@ -143,6 +144,86 @@ def test_what_cannot_be_enforced_is_refused(place: Place, permission_set: Permis
     with pytest.raises(NotEnforceable):
         place.run("1", permission_set=permission_set)
     assert ledger_for_reading(place.around) is None
+
+
+PROFILE = """
+sandboxConfig:
+  profiles:
+    reports:
+      filesystem:
+        readOnly: ["${WORKSPACE}"]
+        readWrite: ["${WORKSPACE}/output"]
+        noAccess: ["${WORKSPACE}/output/keys"]
+"""
+WRITES = """
+import os
+def tried(path, text):
+    try:
+        return open(path, "w").write(text)
+    except OSError:
+        return None
+[tried("output/sum", "42"), tried("output/keys", "x"), tried("data/x.txt", "x")]
+"""
+
+
+def _with_profile(place: Place, source: str, **wish: Any) -> CodeRun:
+    file = place.project.parent / "reports.yaml"
+    file.write_text(PROFILE)
+    return place.run(source, profile=find_profile(str(file), place.around), **wish)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_what_a_snippet_may_write_is_taken_over(place: Place, is_there: bool) -> None:  # noqa: FBT001
+    """When it has ended, with the digest on record; what is denied or beside it is as it was."""
+    if is_there:
+        (place.project / "output").mkdir()
+        (place.project / "output/sum").write_text("before")
+    run = _with_profile(place, WRITES)
+    assert (run.error, run.result[0], run.result[2]) == (None, 2, None)  # type: ignore[index]
+    assert (place.project / "output/sum").read_text() == "42"
+    assert not (place.project / "output/keys").exists()
+    assert (place.project / "data/x.txt").read_text() == "in data"
+    entry: Any = run.entry
+    [written] = entry["impact"]["filesWritten"]
+    assert (written["path"], written["hash"]) == ("output/sum", digest_bytes(b"42"))
+    assert entry["sandbox"]["profile"] == "profile:reports"
+    assert "layer" in {each["control"] for each in entry["sandbox"]["controls"]}
+    assert {each.operation for each in run.facts.violations} == {"write"}
+
+
+def test_what_a_limit_ended_is_not_taken_over(place: Place) -> None:
+    """Half of something is nothing; and a snippet that raises has ended by itself."""
+    cut = "open('output/sum', 'w').write('half')\nwhile True: pass"
+    assert _with_profile(place, cut, limits=Limits(wall_seconds=1)).status == "timeout"
+    assert not (place.project / "output").exists()
+    raised = _with_profile(place, "open('output/sum', 'w').write('whole')\n1 / 0")
+    assert raised.error is not None
+    assert (place.project / "output/sum").read_text() == "whole"
+
+
+def test_written_files_of_one_run_are_there_for_the_next(place: Place, journal: Journal) -> None:
+    """In the workspace, where they were taken over; and belong to whoever called."""
+    file = place.project.parent / "reports.yaml"
+    file.write_text(PROFILE)
+    profile = find_profile(str(file), place.around)
+    count = (
+        "import os\n"
+        "seen = sorted(os.listdir('output')) if os.path.exists('output') else []\n"
+        "open(f'output/{len(seen)}', 'w').write('x')\n"
+        "seen"
+    )
+    wish = _wish(count, profile=profile)
+    state = ledger_place(place.around).folder
+    with closing(NativeCode(None)) as engine:
+        runner = CodeRunner(engine, journal, state, None)
+        for number in range(5):
+            bound = place.bound(wish)
+            plan = engine.compile(bound.confinement, bound.protected)
+            run = runner.run(wish, bound, plan, Io(keeps=True))
+            assert (run.result, run.error) == ([str(each) for each in range(number)], None)
+    assert {path.owner() for path in (place.project / "output").iterdir()} == {
+        place.project.owner()
+    }
 
 
 def test_trusted_is_never_given(place: Place) -> None:

@@ -11,12 +11,12 @@ from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import File, Folder, PlainCommand, output_of, usage_problem
 from consentry.cli.output import write_answer, write_message
-from consentry.cli.runoptions import exit_status, printed, seconds_of, size_of
+from consentry.cli.runoptions import exit_status, limits_of, printed, status_apart
 from consentry.cli.runstreams import streams_of_code
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import PROGRAM, Page
-from consentry.enforce.confinement import Limits
 from consentry.record.auditfields import ExecutionStatus
+from consentry.service.profiles import find_profile
 from consentry.service.snippetruns import MOST_SOURCE, CodeRun, CodeWish, carry_out_code
 from consentry.service.surroundings import look_around
 from consentry.service.userfiles import read_named
@@ -42,11 +42,13 @@ PAGE = Page(
         ("consentry code --set minimal - < sum.py", "may compute, and read nothing"),
         ("consentry code plot.py --preload numpy", "loads numpy before the snippet is looked at"),
         ("consentry code job.py --timeout 5s --json", "everything in one document"),
+        ("consentry code job.py --profile reports.yaml", "may do what the profile says"),
     ),
     statuses=(
         ("0", "the snippet gave a result"),
         ("1", "the snippet raised an error, or gave no result"),
         ("2", "wrong usage, or the file cannot be read"),
+        ("3", "the profile cannot be read"),
         ("5", "the ledger cannot be written; the snippet did not run, or the message says so"),
         ("124", "the time limit was reached"),
         ("125", "Consentry failed, and the snippet did not run"),
@@ -70,6 +72,8 @@ def _code(
     *,
     file: str,
     set_: str | None,
+    profile: str | None,
+    status_fd: int | None,
     read: tuple[str, ...],
     preload: tuple[str, ...],
     arg: tuple[str, ...],
@@ -77,28 +81,26 @@ def _code(
     **limits: str | int | None,
 ) -> int:
     output = output_of(ctx)
-    around = look_around(os.environ)
-    is_file = file != _STANDARD_INPUT
-    cpu, processes = limits["cpu"], limits["processes"]
-    wish = CodeWish(
-        source=read_named(file) if is_file else _typed(),
-        name=file if is_file else _NAME_OF_INPUT,
-        is_file=is_file,
-        permission_set=None if set_ is None else PermissionSet.named(set_),
-        read=read,
-        preload=preload,
-        arguments=dict(map(_argument, arg)),
-        limits=Limits(
-            cpu_seconds=None if cpu is None else int(cpu),
-            memory_bytes=size_of("--memory", limits["memory"]),
-            processes=None if processes is None else int(processes),
-            output_bytes=size_of("--max-output", limits["max_output"]),
-            wall_seconds=seconds_of("--timeout", limits["timeout"]),
-        ),
-    )
-    with streams_of_code(captured=output.json) as io:
-        run = carry_out_code(wish, around, io, workspace=workspace)
-    status = status_of(run)
+    with status_apart(status_fd) as ours:
+        if set_ is not None and profile is not None:
+            raise usage_problem("`--set` and `--profile` exclude each other", "leave one out")
+        around = look_around(os.environ)
+        is_file = file != _STANDARD_INPUT
+        wish = CodeWish(
+            source=read_named(file) if is_file else _typed(),
+            name=file if is_file else _NAME_OF_INPUT,
+            is_file=is_file,
+            permission_set=None if set_ is None else PermissionSet.named(set_),
+            profile=None if profile is None else find_profile(profile, around),
+            read=read,
+            preload=preload,
+            arguments=dict(map(_argument, arg)),
+            limits=limits_of(limits),
+        )
+        with streams_of_code(captured=output.json) as io:
+            run = carry_out_code(wish, around, io, workspace=workspace)
+        status, is_ours = status_of(run)
+        ours.status = status if is_ours else ExitStatus.DONE
     if output.json:
         output.document("code", document_of(run, status))
         return status
@@ -114,10 +116,11 @@ def _code(
     return status
 
 
-def status_of(run: CodeRun) -> int:
-    """The snippet's own, ours where something ended it, and never 0 without a result."""
-    status, _ = exit_status(run.status, run.outcome)
-    return ExitStatus.FOUND if status == 0 and run.error is not None else status
+def status_of(run: CodeRun) -> tuple[int, bool]:
+    """The snippet's own, or ours, which the second part says; and never 0 without a result."""
+    status, is_ours = exit_status(run.status, run.outcome)
+    has_none = status == ExitStatus.DONE and run.error is not None
+    return ExitStatus.FOUND if has_none else status, is_ours
 
 
 def document_of(run: CodeRun, status: int) -> dict[str, object]:
@@ -176,6 +179,11 @@ def _no_number(text: str) -> float:
 OPTIONS: tuple[click.Parameter, ...] = (
     click.Option(["--set", "set_"], metavar="SET", help="One of the six permission sets."),
     click.Option(
+        ["--profile"],
+        metavar="NAME|FILE",
+        help="A profile of your configuration, or of a file: FILE, or FILE:NAME.",
+    ),
+    click.Option(
         ["--read"],
         multiple=True,
         type=File(),
@@ -198,6 +206,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     click.Option(["--max-output"], metavar="SIZE", help="Ends it when it prints more."),
     click.Option(["--workspace"], type=Folder(), metavar="DIR", help="The folder it works on."),
+    click.Option(
+        ["--status-fd"],
+        type=click.IntRange(0),
+        metavar="N",
+        help="Write our own status to this descriptor: 0 if the snippet ran.",
+    ),
     click.Argument(["file"], required=True, type=File(), metavar="FILE"),
 )
 

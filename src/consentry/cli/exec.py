@@ -1,20 +1,18 @@
 """`consentry exec`: runs one program, confined to what the line names."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 
 import click
 
 from consentry.base.codes import Code, ExitStatus
-from consentry.base.errors import ConsentryError, Refused
+from consentry.base.errors import Refused
 from consentry.cli.command import File, Folder, OneOf, PlainCommand, output_of, usage_problem
 from consentry.cli.output import write_message
-from consentry.cli.runoptions import exit_status, printed, seconds_of, size_of
+from consentry.cli.runoptions import exit_status, limits_of, printed, status_apart
 from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
-from consentry.enforce.confinement import Denials, Limits, View
+from consentry.enforce.confinement import Denials, View
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.profiles import find_profile
@@ -83,7 +81,7 @@ def _exec(
     **limits: str | int | None,
 ) -> int:
     output = output_of(ctx)
-    with _status_apart(status_fd) as ours:
+    with status_apart(status_fd) as ours:
         _require_no_network(net)
         if set_ is not None and profile is not None:
             raise usage_problem("`--set` and `--profile` exclude each other", "leave one out")
@@ -98,7 +96,7 @@ def _exec(
             environment=env,
             view=None if view is None else View(view),
             denials=Denials.ATTESTED if attest else Denials.OBSERVED,
-            limits=_limits(limits),
+            limits=limits_of(limits),
         )
         is_capped = wish.limits.output_bytes is not None
         with streams(captured=output.json, capped=is_capped) as io:
@@ -127,35 +125,6 @@ def document_of(run: Run, status: int) -> dict[str, object]:
     }
 
 
-class _Ours:
-    """Our own status, told apart from the program's."""
-
-    status: int = ExitStatus.FAILED
-
-
-@contextmanager
-def _status_apart(descriptor: int | None) -> Iterator[_Ours]:
-    ours = _Ours()
-    if descriptor is not None:
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            message = f"`--status-fd {descriptor}`: no such descriptor is open"
-            raise usage_problem(message, "open it first, as `3>file` does in a shell") from None
-    try:
-        yield ours
-    except ConsentryError as problem:
-        ours.status = problem.exit_status
-        raise
-    except KeyboardInterrupt:
-        ours.status = ExitStatus.INTERRUPTED
-        raise
-    finally:
-        if descriptor is not None:
-            with suppress(OSError):
-                os.write(descriptor, f"{int(ours.status)}\n".encode())
-
-
 def _require_no_network(net: str | None) -> None:
     if net not in (None, "none"):
         raise Refused(
@@ -163,17 +132,6 @@ def _require_no_network(net: str | None) -> None:
             f"`--net {net}` cannot be enforced: there is no egress proxy in this version",
             help_line="leave it out; the program then has no network",
         )
-
-
-def _limits(given: Mapping[str, str | int | None]) -> Limits:
-    cpu, processes = given["cpu"], given["processes"]
-    return Limits(
-        cpu_seconds=None if cpu is None else int(cpu),
-        memory_bytes=size_of("--memory", given["memory"]),
-        processes=None if processes is None else int(processes),
-        output_bytes=size_of("--max-output", given["max_output"]),
-        wall_seconds=seconds_of("--timeout", given["timeout"]),
-    )
 
 
 def _many(name: str, metavar: str, help_line: str, **more: object) -> click.Option:

@@ -1,11 +1,15 @@
 """What the commands that run something share: limits as they are typed, and the status of a run."""
 
 import base64
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 from consentry.base.codes import ExitStatus
-from consentry.base.errors import BadInput
+from consentry.base.errors import BadInput, ConsentryError
 from consentry.base.units import Duration, Size
 from consentry.cli.command import usage_problem
+from consentry.enforce.confinement import Limits
 from consentry.enforce.engine import Outcome
 from consentry.record.auditfields import ExecutionStatus
 
@@ -54,3 +58,45 @@ def seconds_of(option: str, text: str | int | None) -> float | None:
     if span.milliseconds == 0:
         raise usage_problem(f"`{option}`: no time at all", "give at least 1ms, or leave it out")
     return span.milliseconds / 1000
+
+
+def limits_of(given: Mapping[str, str | int | None]) -> Limits:
+    """The limits that a line names."""
+    cpu, processes = given["cpu"], given["processes"]
+    return Limits(
+        cpu_seconds=None if cpu is None else int(cpu),
+        memory_bytes=size_of("--memory", given["memory"]),
+        processes=None if processes is None else int(processes),
+        output_bytes=size_of("--max-output", given["max_output"]),
+        wall_seconds=seconds_of("--timeout", given["timeout"]),
+    )
+
+
+class OwnStatus:
+    """Our own status, told apart from the program's."""
+
+    status: int = ExitStatus.FAILED
+
+
+@contextmanager
+def status_apart(descriptor: int | None) -> Iterator[OwnStatus]:
+    """Writes our own status to a descriptor, if one was named, however the command ends."""
+    ours = OwnStatus()
+    if descriptor is not None:
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            message = f"`--status-fd {descriptor}`: no such descriptor is open"
+            raise usage_problem(message, "open it first, as `3>file` does in a shell") from None
+    try:
+        yield ours
+    except ConsentryError as problem:
+        ours.status = problem.exit_status
+        raise
+    except KeyboardInterrupt:
+        ours.status = ExitStatus.INTERRUPTED
+        raise
+    finally:
+        if descriptor is not None:
+            with suppress(OSError):
+                os.write(descriptor, f"{int(ours.status)}\n".encode())
