@@ -5,6 +5,7 @@ the run's record is written whatever happened, and says what was committed. If t
 written, nothing runs.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,7 +121,6 @@ class Runner:
                 os.close(outcome.layer)
             workspace = facts.bound.confinement.workspace
             return replace(facts, impact=written_at_once(outcome, workspace))
-            return facts
         run = facts.permit.permit_id
         impact = takeover.after(outcome, run, self._state, keep_partial=keep_partial)
         return replace(facts, impact=impact)
