@@ -172,14 +172,18 @@ def test_input_that_nobody_reads_does_not_block(caller: Caller) -> None:
         (("none-such",), {}, Code.PROGRAM_UNKNOWN),
     ],
 )
-def test_bad_calls_start_and_record_nothing(
+def test_bad_calls_start_nothing(
     caller: Caller, words: tuple[str, ...], named: dict[str, Any], code: Code
 ) -> None:
-    """With a code, before there is a ledger."""
+    """With a code, before there is a ledger; what was understood and refused is on record."""
     with pytest.raises(ConsentryError) as raised:
         caller.exec(*words, **named)
     assert raised.value.code is code
-    assert ledger_for_reading(caller.around) is None
+    if code is Code.NOT_ENFORCEABLE:
+        [entry] = [each["payload"] for each in caller.events() if each["type"] == "tool.audit"]
+        assert entry["execution"]["status"] == "denied"
+    else:
+        assert ledger_for_reading(caller.around) is None
 
 
 def test_session_is_the_life_of_the_object(caller: Caller) -> None:

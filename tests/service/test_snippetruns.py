@@ -140,10 +140,11 @@ def test_a_permission_set_opens_what_its_row_says(
 
 @pytest.mark.parametrize("permission_set", [PermissionSet.NETWORK_API, PermissionSet.MCP_STANDARD])
 def test_what_cannot_be_enforced_is_refused(place: Place, permission_set: PermissionSet) -> None:
-    """Sets with a network, before anything is recorded."""
+    """Sets with a network; the refusal is on record, and nothing was permitted."""
     with pytest.raises(NotEnforceable):
         place.run("1", permission_set=permission_set)
-    assert ledger_for_reading(place.around) is None
+    assert [each["type"] for each in place.events()][-1] == "tool.audit"
+    assert "permit.made" not in {each["type"] for each in place.events()}
 
 
 PROFILE = """

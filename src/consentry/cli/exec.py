@@ -13,11 +13,18 @@ from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
 from consentry.enforce.confinement import Denials, View
+from consentry.record.auditfields import Trigger
 from consentry.service.commandline import RunWish
-from consentry.service.execution import carry_out
-from consentry.service.profiles import find_profile
+from consentry.service.execution import asked_for, carry_out
+from consentry.service.profiles import NamedProfile, find_profile
+from consentry.service.refusals import (
+    Asked,
+    journal_of_terminal,
+    profile_word,
+    refusals_recorded,
+)
 from consentry.service.runs import Run
-from consentry.service.surroundings import look_around
+from consentry.service.surroundings import Surroundings, look_around
 from consentry.surface.permission_sets import PermissionSet
 
 PAGE = Page(
@@ -82,14 +89,14 @@ def _exec(
 ) -> int:
     output = output_of(ctx)
     with status_apart(status_fd) as ours:
-        _require_no_network(net)
         if set_ is not None and profile is not None:
             raise usage_problem("`--set` and `--profile` exclude each other", "leave one out")
         around = look_around(os.environ)
+        found = None if profile is None else _profile(profile, command, around)
         wish = RunWish(
             words=command,
             permission_set=None if set_ is None else PermissionSet.named(set_),
-            profile=None if profile is None else find_profile(profile, around),
+            profile=found,
             read=read,
             write=write,
             execute=exec_,
@@ -98,6 +105,10 @@ def _exec(
             denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=limits_of(limits),
         )
+        with refusals_recorded(
+            asked_for(wish, Trigger.USER_COMMAND), lambda: journal_of_terminal(around)
+        ):
+            _require_no_network(net)
         is_capped = wish.limits.output_bytes is not None
         with streams(captured=output.json, capped=is_capped) as io:
             run = carry_out(wish, around, io, workspace=workspace, keep_partial=keep_partial)
@@ -123,6 +134,12 @@ def document_of(run: Run, status: int) -> dict[str, object]:
         "stderr": printed(outcome.stderr),
         "output_complete": kept >= outcome.output_bytes,
     }
+
+
+def _profile(named: str, words: tuple[str, ...], around: Surroundings) -> NamedProfile:
+    asked = Asked(words, profile_word(None, named))
+    with refusals_recorded(asked, lambda: journal_of_terminal(around)):
+        return find_profile(named, around)
 
 
 def _require_no_network(net: str | None) -> None:

@@ -1,6 +1,6 @@
 """Runs one command line from beginning to end: find, bind, compile, and only then open the ledger.
 
-What is wrong with the line, the workspace or the host is said before anything is recorded.
+What is wrong with the line, the workspace or the host is said before anything is decided.
 """
 
 from consentry.base.clock import SystemClock
@@ -11,6 +11,12 @@ from consentry.record.auditfields import Trigger
 from consentry.service.commandline import BoundWish, RunWish, bind_wish
 from consentry.service.ledgers import ledger_place
 from consentry.service.places import find_workspace
+from consentry.service.refusals import (
+    Asked,
+    journal_of_terminal,
+    profile_word,
+    refusals_recorded,
+)
 from consentry.service.runs import Run, Runner
 from consentry.service.sessions import journal_here
 from consentry.service.statedir import find_state
@@ -22,6 +28,12 @@ def bound_here(wish: RunWish, around: Surroundings, workspace: str | None) -> Bo
     found = find_workspace(around, workspace)
     find_state(around, found)
     return bind_wish(wish, found.path, around)
+
+
+def asked_for(wish: RunWish, trigger: Trigger) -> Asked:
+    """The wish, as a refusal of it is recorded."""
+    named = None if wish.profile is None else wish.profile.profile.name
+    return Asked(wish.words, profile_word(wish.permission_set, named), trigger)
 
 
 def carry_out(
@@ -43,11 +55,14 @@ def carry_out(
         keep_partial: takes over what was written even if a limit or a signal ended it.
         trigger: what set it off.
     """
-    bound = bound_here(wish, around, workspace)
+    asked = asked_for(wish, trigger)
+    with refusals_recorded(asked, lambda: journal_of_terminal(around)):
+        bound = bound_here(wish, around, workspace)
     home = own_home(around).path
     engine = NativeEngine(home, bound.protected)
     try:
-        plan = engine.compile(bound.confinement)
+        with refusals_recorded(asked, lambda: journal_of_terminal(around)):
+            plan = engine.compile(bound.confinement)
         clock = SystemClock()
         journal = journal_here(around, clock, Uuid7Ids(clock))
         try:

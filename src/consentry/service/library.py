@@ -9,7 +9,7 @@ that a later call could use.
 import atexit
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -29,15 +29,16 @@ from consentry.record.auditfields import Trigger
 from consentry.service.codecalls import CodeCalls
 from consentry.service.codelibrary import CodeResult, CodeWanted, code_wish
 from consentry.service.commandline import BoundWish, RunWish
-from consentry.service.execution import bound_here
+from consentry.service.execution import asked_for, bound_here
 from consentry.service.givenvalues import Word, one_of, positive, words_of, wrong
 from consentry.service.ledgers import LedgerPlace, ledger_place
 from consentry.service.profiles import find_profile
+from consentry.service.refusals import refusals_recorded
 from consentry.service.remembering import Remembered
 from consentry.service.runground import Call, ground_of, is_lasting
 from consentry.service.runs import Run, Runner
 from consentry.service.sessions import end_session_of, journal_of_library
-from consentry.service.snippetruns import CodeRunner
+from consentry.service.snippetruns import CodeRunner, asked_for_code
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.store.journal import Journal
 from consentry.surface.permission_sets import PermissionSet
@@ -185,7 +186,8 @@ class Library:
         *,
         keep_partial: bool,
     ) -> Run:
-        prepared = self._prepared(wish, around, workspace)
+        with refusals_recorded(asked_for(wish, Trigger.API), lambda: self._kept_journal(around)):
+            prepared = self._prepared(wish, around, workspace)
         with self._engine(prepared) as engine:
             place = prepared.place
             journal = self._journal(place, around)
@@ -226,7 +228,9 @@ class Library:
         """One snippet; see `consentry.run_code`, which passes its own surroundings."""
         wish = code_wish(source, around, **wanted)
         named = None if workspace is None else os.fspath(workspace)
-        prepared = self._code.prepared(wish, around, named)
+        asked = asked_for_code(wish, Trigger.API)
+        with refusals_recorded(asked, lambda: self._kept_journal(around)):
+            prepared = self._code.prepared(wish, around, named)
         place = prepared.place
         journal = self._journal(place, around)
         if prepared.plan.snippet.plan.layered:
@@ -255,6 +259,9 @@ class Library:
             yield engine
         finally:
             engine.close()
+
+    def _kept_journal(self, around: Surroundings) -> AbstractContextManager[Journal]:
+        return nullcontext(self._journal(ledger_place(around), around))
 
     def _journal(self, place: LedgerPlace, around: Surroundings) -> Journal:
         with self._one_at_a_time:

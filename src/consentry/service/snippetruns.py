@@ -40,6 +40,12 @@ from consentry.service.places import find_workspace
 from consentry.service.profiles import NamedProfile, require_places
 from consentry.service.programsearch import is_protected, require_text
 from consentry.service.protection import protected_here
+from consentry.service.refusals import (
+    Asked,
+    journal_of_terminal,
+    profile_word,
+    refusals_recorded,
+)
 from consentry.service.runledger import RunLedger, unrecorded
 from consentry.service.runrecord import RunFacts
 from consentry.service.runs import HASHES
@@ -250,14 +256,23 @@ class CodeRunner:
         return CodeRun(audit_id, facts, done.outcome, entry, done.result, done.error)
 
 
+def asked_for_code(wish: CodeWish, trigger: Trigger) -> Asked:
+    """The wish, as a refusal of it is recorded."""
+    named = None if wish.profile is None else wish.profile.profile.name
+    return Asked((wish.name,), profile_word(wish.permission_set, named), trigger, kind=SNIPPET)
+
+
 def carry_out_code(
     wish: CodeWish, around: Surroundings, io: Io, *, workspace: str | None = None
 ) -> CodeRun:
-    """One snippet from beginning to end; what is wrong is said before anything is recorded."""
-    bound = bound_code_here(wish, around, workspace)
+    """One snippet from beginning to end; what is wrong is said before anything is decided."""
+    asked = asked_for_code(wish, Trigger.USER_COMMAND)
+    with refusals_recorded(asked, lambda: journal_of_terminal(around)):
+        bound = bound_code_here(wish, around, workspace)
     engine = NativeCode(own_home(around).path)
     try:
-        plan = engine.compile(bound.confinement, bound.protected, wish.preload)
+        with refusals_recorded(asked, lambda: journal_of_terminal(around)):
+            plan = engine.compile(bound.confinement, bound.protected, wish.preload)
         clock = SystemClock()
         journal = journal_here(around, clock, Uuid7Ids(clock))
         try:

@@ -1,0 +1,124 @@
+"""Records what was refused before there was a permit (CONSENT §audit-1): nothing started, and why.
+
+A line that asks for what is never granted, or for what no engine holds, was understood and answered
+with no; that answer is on record. A line that could not be understood was not answered at all.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+from consentry.base.canonical import Json
+from consentry.base.clock import Instant, SystemClock
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError, Refused
+from consentry.base.ids import Uuid7Ids
+from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
+from consentry.record.envelope import Context
+from consentry.record.events import EventType
+from consentry.service.runrecord import AUDIT_PREFIX, word_text
+from consentry.service.sessions import journal_here
+from consentry.service.surroundings import Surroundings
+from consentry.store.journal import About, Journal
+from consentry.surface.permission_sets import PermissionSet
+
+_ANSWERS: Final = frozenset({Code.PROTECTED_ROOT, Code.NOT_ENFORCEABLE})
+_UNKNOWN: Final = "unknown"
+
+OpenJournal = Callable[[], AbstractContextManager[Journal]]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is known of a run that was asked for, before it is bound to anything."""
+
+    words: tuple[str, ...]
+    profile: str
+    trigger: Trigger = Trigger.USER_COMMAND
+    kind: str = "program"
+
+
+def profile_word(permission_set: PermissionSet | None, profile: str | None = None) -> str:
+    """What the run was to be confined to, as records name it."""
+    if profile is not None:
+        return f"profile:{profile}"
+    return "command line" if permission_set is None else f"set:{permission_set}"
+
+
+@contextmanager
+def refusals_recorded(asked: Asked, journal: OpenJournal) -> Iterator[None]:
+    """Writes an audit entry for a refusal in here, where the ledger can be written."""
+    try:
+        yield
+    except Refused as problem:
+        if problem.code in _ANSWERS:
+            # Nothing ran: what could not be recorded is still told to whoever asked.
+            with suppress(ConsentryError, OSError), journal() as opened:
+                _record(asked, problem, opened)
+        raise
+
+
+@contextmanager
+def journal_of_terminal(around: Surroundings) -> Iterator[Journal]:
+    """The ledger under the session of this terminal, for one entry."""
+    clock = SystemClock()
+    journal = journal_here(around, clock, Uuid7Ids(clock))
+    try:
+        yield journal
+    finally:
+        journal.ledger.close()
+
+
+def _record(asked: Asked, problem: Refused, journal: Journal) -> None:
+    now = journal.clock.now()
+    entry = _entry(journal.ids.new(AUDIT_PREFIX), asked, problem, journal.context, now)
+    about = About(f"{asked.kind}:{_name(asked)}")
+    journal.ledger.append(journal.draft(EventType.TOOL_AUDIT, about, entry, now))
+
+
+def _name(asked: Asked) -> str:
+    return word_text(PurePosixPath(asked.words[0]).name if asked.words else "") or _UNKNOWN
+
+
+def _entry(
+    audit_id: str, asked: Asked, problem: Refused, context: Context, at: Instant
+) -> dict[str, Json]:
+    return {
+        "id": audit_id,
+        "timestamp": str(at),
+        "tool": {
+            "name": _name(asked),
+            "version": _UNKNOWN,
+            "arguments": [word_text(word) for word in asked.words],
+        },
+        "user": {
+            "id": context.actor,
+            "consentGiven": False,
+            "consentTimestamp": None,
+            "consentMethod": ConsentMethod.COMMAND_LINE.value,
+        },
+        "execution": {
+            "startTime": None,
+            "endTime": None,
+            "status": ExecutionStatus.DENIED.value,
+            "exitCode": None,
+            "signal": None,
+            "limit": None,
+            "problem": {"code": problem.code.value, "message": word_text(problem.message)},
+        },
+        "impact": {"filesRead": [], "filesWritten": [], "filesDeleted": [], "committed": False},
+        "sandbox": {
+            "profile": asked.profile,
+            "engine": "none",
+            "violations": [],
+            "violationsComplete": True,
+            "resourceUsage": {"cpuTime": None, "memoryPeak": None},
+        },
+        "context": {
+            "workflowId": context.workflow_id,
+            "sessionId": context.session_id,
+            "triggeredBy": asked.trigger.value,
+        },
+    }
