@@ -1,0 +1,51 @@
+"""A box that was built ahead has the size that its own run asks for."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from consentry.enforce.confinement import Confinement, Limits
+from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.surface.protected import protected_roots
+from tests.enforce.boxes import ENVIRONMENT, WORKSPACE_AND_TMP, program_of
+
+MIB = 1 << 20
+WRITES_TWO = "head -c 2097152 /dev/zero > /tmp/two && echo written"
+
+
+@pytest.fixture
+def engine() -> Iterator[NativeEngine]:
+    """One that builds ahead."""
+    with closing(NativeEngine(None, protected_roots(), ahead=1)) as engine:
+        yield engine
+
+
+def _until_one_waits(engine: NativeEngine) -> None:
+    assert engine._parent is not None
+    launcher = engine._parent._process.pid
+    children = Path(f"/proc/{launcher}/task/{launcher}/children")
+    deadline = time.monotonic() + 30
+    while not children.read_text().split():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_each_run_has_its_own_size(engine: NativeEngine, tmp_path: Path) -> None:
+    """Small after usual, and usual after small; what waited was built before either was asked."""
+    program = program_of(["sh", "-c", WRITES_TWO], tmp_path)
+    head = program_of(["head"], tmp_path)
+    program = replace(program, startable=(*program.startable, *head.startable))
+    usual = Confinement(WORKSPACE_AND_TMP, tmp_path, program, ENVIRONMENT)
+    small = replace(usual, limits=Limits(written_bytes=MIB))
+    for wanted, said in ((usual, b"written\n"), (small, b""), (usual, b"written\n"), (small, b"")):
+        plan = engine.compile(wanted)
+        outcome = engine._held_run(plan, (), Io(keeps=True), f"ahead-{time.monotonic_ns()}")
+        if outcome.layer is not None:
+            os.close(outcome.layer)
+        assert outcome.stdout == said, outcome.stderr
+        _until_one_waits(engine)
