@@ -4,13 +4,14 @@ import os
 import platform
 import sys
 
-from bench import covers, ledger, ledgersize, sandbox, startup
+from bench import covers, ledger, ledgersize, observer, sandbox, startup
 
 BENCHES = {
     "startup": startup.run,
     "covers": covers.run,
     "ledger": ledger.run,
     "ledgersize": ledgersize.run,
+    "observer": observer.run,
     "sandbox": sandbox.run,
 }
 

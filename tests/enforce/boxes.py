@@ -17,11 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from consentry.enforce.confinement import Confinement, Limits, Program, View, Writes
+from consentry.enforce.confinement import Confinement, Limits, Program, Reads, View, Writes
 from consentry.enforce.facts import HostView
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
+from consentry.enforce.native.mediatedreads import with_mediated_reads
 from consentry.enforce.native.otherids import ids_behind_root
 from consentry.enforce.native.parent import Ended, NativeParent, Running
 from consentry.enforce.native.planner import Host, Plan, compile_plan
@@ -92,6 +93,7 @@ def launchable(plan: Plan, wanted: Confinement, host: Host) -> dict[str, Any]:
         "cwd": str(wanted.program.folder),
         "landlock": plan.landlock,
         "direct": plan.makes,
+        "exact": plan.exact,
         "filter": plan.filter,
         "listens": True,
         "program": str(wanted.program.path),
@@ -110,6 +112,7 @@ def run_in_box(
     denied: Sequence[str] = (),
     view: View = View.PRIVATE,
     writes: Writes = Writes.LAYER,
+    reads: Reads = Reads.OBSERVED,
     stdin: bytes = b"",
     patience: float = 30.0,
     run_any: bool = False,
@@ -129,6 +132,7 @@ def run_in_box(
         denied: patterns of what stays refused inside what is allowed.
         view: what exists inside.
         writes: where writes go.
+        reads: how the list of files read is made.
         stdin: what it can read; at most what a pipe holds.
         patience: after so many seconds it is killed, and the test fails.
         run_any: adds the power to start any program, so that a shell is of use.
@@ -150,7 +154,10 @@ def run_in_box(
         limits=limits,
     )
     host = this_host()
-    told = launchable(compile_plan(wanted, host), wanted, host)
+    plan = compile_plan(wanted, host)
+    if reads is Reads.EXACT:
+        plan = with_mediated_reads(plan)
+    told = launchable(plan, wanted, host)
     holder = held or HeldLimits(limits_here(limits), f"test-{os.urandom(8).hex()}")
     parent = NativeParent()
     try:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from consentry.base.codes import Code
-from consentry.enforce.confinement import Confinement, Program, Reads, Rounding
+from consentry.enforce.confinement import Confinement, Program, Reads, Rounding, Writes
 from consentry.enforce.engine import NotEnforceable
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.facts import HostView
@@ -50,7 +50,14 @@ def plain(tmp_path: Path) -> Confinement:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"reads": Reads.EXACT}, "exact reads are not built"),
+        (
+            {"reads": Reads.EXACT, "surface": Surface.of(run=Level.ANY)},
+            "exact reads need a list of the programs that may start",
+        ),
+        (
+            {"reads": Reads.EXACT, "writes": Writes.DIRECT},
+            "exact reads need a layer for what is written",
+        ),
         ({"surface": Surface.of(net=Level.ANY)}, "network access needs the egress proxy"),
     ],
 )

@@ -4,6 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
+from consentry.enforce.engine import FileState
 from consentry.service.readhashes import MOST_LISTED, ReadHashes
 
 
@@ -42,3 +43,24 @@ def test_links_pipes_and_missing_files_have_no_digest(tmp_path: Path) -> None:
     assert {hashes.digest_of(str(tmp_path / name)) for name in names} == {None}
     assert hashes.left_out_count == MOST_LISTED + 2
     assert len(hashes.left_out) == MOST_LISTED
+
+
+def test_of_a_file_that_is_known_only_the_same_one_has_a_digest(tmp_path: Path) -> None:
+    """Replaced or changed since it was opened, it would be the digest of something else."""
+    files = [tmp_path / name for name in ("same", "replaced", "changed", "opened_in_two_states")]
+    for file in files:
+        file.write_text("content")
+    states = {str(file): [_state(file)] for file in files}
+    (tmp_path / "other").write_text("content")
+    (tmp_path / "other").rename(tmp_path / "replaced")
+    (tmp_path / "changed").write_text("CONTENT")
+    states[str(files[3])].append(states[str(files[0])][0])
+    hashes = ReadHashes()
+    found = [hashes.digest_of(path, opened) is not None for path, opened in states.items()]
+    assert found == [True, False, False, False]
+    assert hashes.left_out == [str(file) for file in files[1:]]
+
+
+def _state(path: Path) -> FileState:
+    told = path.stat()
+    return FileState(told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns)

@@ -12,6 +12,7 @@ from consentry.record.events import EventType
 from consentry.record.payload import check_payload
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
+from consentry.service.profiles import find_profile
 from consentry.service.runrecord import shown_path, word_text
 from tests.service.conftest import MakeAround
 
@@ -128,3 +129,44 @@ def test_words_are_recorded_as_they_are() -> None:
     """But for bytes that are no Unicode."""
     assert word_text("a\\.b ü") == "a\\.b ü"
     assert word_text("odd\udcff") == "odd\\xff"
+
+
+EXACT = """
+sandboxConfig:
+  profiles:
+    exact:
+      reads: exact
+      filesystem:
+        readOnly: ["${WORKSPACE}"]
+        readWrite: ["${WORKSPACE}/out"]
+"""
+
+
+def test_exact_reads_are_mediated_and_hashed_as_they_were(
+    around: MakeAround, project: Path, tmp_path: Path
+) -> None:
+    """The file that was opened, or no digest: one that the run itself replaced is not what it read."""
+    (project / "data.txt").write_text("data")
+    (project / "out").mkdir()
+    (project / "out/kept").write_text("before")
+    (project / "job.sh").write_text("read a < data.txt; read b < out/kept; echo after > out/kept")
+    (tmp_path / "box.yaml").write_text(EXACT)
+    here = around(environ={"PATH": "/usr/bin:/bin"})
+    profile = find_profile(str(tmp_path / "box.yaml"), here)
+    wish = RunWish(("sh", "job.sh"), profile=profile)
+    entry = carry_out(wish, here, Io(keeps=True)).entry
+    assert [(each["path"], each["hash"]) for each in entry["impact"]["filesRead"]] == [
+        ("job.sh", _sha256((project / "job.sh").read_bytes())),
+        ("data.txt", _sha256(b"data")),
+        ("out/kept", None),
+    ]
+    assert (project / "out/kept").read_text() == "after\n"
+    assert entry["impact"]["hashingLeftOut"] == {"count": 1, "paths": ["out/kept"]}
+    assert entry["impact"]["truth"]["filesRead"] == "mediated"
+    controls = {each["control"]: each for each in entry["sandbox"]["controls"]}
+    assert controls["files-read"]["truth"] == "mediated"
+    check_payload(EventType.TOOL_AUDIT, entry)
+
+
+def _sha256(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"

@@ -7,7 +7,7 @@ and then nothing runs. Launching takes a permit that was spent, and nothing else
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, Self, TypeAlias
+from typing import NamedTuple, Protocol, Self, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
@@ -147,6 +147,15 @@ class ProgramRun:
     times: int
 
 
+class FileState(NamedTuple):
+    """Which file was opened, and as it was then: its inode, size, and when it was changed."""
+
+    inode: int
+    size: int
+    modified_ns: int
+    changed_ns: int
+
+
 @dataclass(frozen=True, slots=True)
 class DirectChange:
     """A name that was to be written at once: whether it was there before, and was to go."""
@@ -178,6 +187,7 @@ class Outcome:
     limit: str | None = None
     reads_held: Mapping[str, HeldAs] = field(default_factory=dict)
     direct: Mapping[str, DirectChange] | None = None
+    read_states: Mapping[str, tuple[FileState, ...]] = field(default_factory=dict)
 
 
 Compiled: TypeAlias = object

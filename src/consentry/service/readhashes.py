@@ -1,16 +1,19 @@
 """Digests of the files that a run read, within a budget of bytes.
 
-What is hashed are the bytes that the host's file has when the run is over. A file that cannot be
-opened without following a link, that is no plain file, or for which the budget is too small, has no
-digest, and is counted.
+What is hashed are the bytes that the host's file has when the run is over. Where it is known which
+file the run opened, and as it was then, another file and one that was changed since have no digest.
+Nor has a file that cannot be opened without following a link, that is no plain file, or for which the
+budget is too small. Those without a digest are counted.
 """
 
 import hashlib
 import os
 import stat
+from collections.abc import Sequence
 from typing import Final
 
 from consentry.base.canonical import Digest
+from consentry.enforce.engine import FileState
 from consentry.enforce.filecalls import open_beneath
 
 BUDGET_BYTES: Final = 1 << 30
@@ -28,17 +31,20 @@ class ReadHashes:
         self.left_out: list[str] = []
         self.left_out_count = 0
 
-    def digest_of(self, path: str) -> Digest | None:
-        """The digest of the file at this absolute path of the host, or None."""
+    def digest_of(self, path: str, opened: Sequence[FileState] = ()) -> Digest | None:
+        """The digest of the file at this absolute path of the host, or None.
+
+        `opened` are the states in which the run opened it, where they are known.
+        """
         if path not in self._known:
-            self._known[path] = self._hashed(path)
+            self._known[path] = self._hashed(path, set(opened))
             if self._known[path] is None:
                 self.left_out_count += 1
                 if len(self.left_out) < MOST_LISTED:
                     self.left_out.append(path)
         return self._known[path]
 
-    def _hashed(self, path: str) -> Digest | None:
+    def _hashed(self, path: str, opened: set[FileState]) -> Digest | None:
         top = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             flags = os.O_RDONLY | os.O_NONBLOCK
@@ -51,7 +57,11 @@ class ReadHashes:
             told = os.fstat(found)
             if not stat.S_ISREG(told.st_mode) or told.st_size > self._left:
                 return None
-            return self._read(found)
+            if opened and opened != {_state_of(told)}:
+                return None
+            digest = self._read(found)
+            # Changed while it was read, it is not what was opened either.
+            return digest if not opened or opened == {_state_of(os.fstat(found))} else None
         except OSError:
             return None
         finally:
@@ -65,3 +75,7 @@ class ReadHashes:
                 return None
             summed.update(part)
         return Digest(f"sha256:{summed.hexdigest()}")
+
+
+def _state_of(told: os.stat_result) -> FileState:
+    return FileState(told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns)

@@ -132,11 +132,13 @@ def _execution(facts: RunFacts) -> dict[str, Json]:
 def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
     workspace = facts.bound.confinement.workspace
     reads = () if facts.outcome is None else facts.outcome.reads
+    states = {} if facts.outcome is None else facts.outcome.read_states
     held = {} if facts.outcome is None else facts.outcome.reads_held
     read: list[Json] = [
         {
             "path": shown_path(path, workspace),
-            "hash": hashes.digest_of(path),
+            # What is at these names inside is the copy of the hashed bytes.
+            "hash": facts.digests.get(path) or hashes.digest_of(path, states.get(path, ())),
             "held": held.get(path, HeldAs.EXACT).value,
         }
         for path in reads[:MOST_LISTED]

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import consentry
 from consentry.enforce.commit import commit
-from consentry.enforce.confinement import View, Writes
+from consentry.enforce.confinement import Reads, View, Writes
 from consentry.enforce.layer import LayerRoot, file_clock_ns
 from consentry.enforce.layerscan import scan
 from consentry.enforce.native import parent
@@ -36,6 +36,7 @@ from tests.enforce.boxes import ENVIRONMENT, PYTHON, run_in_box
 from tests.enforce.layers import opened
 
 NOBODY: Final = 65534
+_MOST_TIMES: Final = 1000
 _SOURCE = Path(consentry.__file__).parents[1]
 
 PRELUDE: Final = r"""
@@ -101,6 +102,7 @@ class Told:
     problem: list[Any] | None
     notes: dict[str, int]
     noted: list[list[Any]]
+    times: dict[str, int]
     violations: list[str]
 
 
@@ -212,6 +214,7 @@ def carried_out(request: Mapping[str, Any]) -> dict[str, Any]:
             view=View(request.get("view", View.PRIVATE)),
             writes=Writes(request.get("writes", Writes.LAYER)),
             run_any=request.get("run_any", False),
+            reads=Reads(request.get("reads", "observed")),
             change=change,
             see_layer=see if "commit" in request else None,
         )
@@ -231,8 +234,18 @@ def carried_out(request: Mapping[str, Any]) -> dict[str, Any]:
         "problem": None if run.ended.problem is None else list(run.ended.problem),
         "notes": {name: number for name, number in notes.items() if name != "notes"},
         "noted": [[note[0], os.fsdecode(note[1])] for note in notes.get("notes", ())][:200],
+        "times": _times(notes.get("notes", ())),
         "violations": violations,
     }
+
+
+def _times(notes: Sequence[Sequence[Any]]) -> dict[str, int]:
+    """How often each thing was noted, whatever else is known of it."""
+    found: dict[str, int] = {}
+    for note in notes[:_MOST_TIMES]:
+        key = f"{note[0]} {os.fsdecode(note[1])}"
+        found[key] = found.get(key, 0) + note[-1]
+    return found
 
 
 class Helper:

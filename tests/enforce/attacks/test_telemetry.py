@@ -102,6 +102,8 @@ for place in (0, 1, 4096, 2**47 - 1, 2**63, 2**64 - 1):
     quietly(437, -100, b"/usr", ctypes.c_void_p(place), 24)
     quietly(257, ctypes.c_ulong(2**64 - 1), ctypes.c_void_p(place), 0, 0)
     quietly(82, ctypes.c_void_p(place), b"x")
+    quietly(46, other.fileno(), ctypes.c_void_p(place), 0)
+    quietly(307, other.fileno(), ctypes.c_void_p(place), ctypes.c_ulong(2**64 - 1), 0)
 for number in (-1, 0, 1, 99, 2**31 - 1, 2**32 - 100):
     quietly(257, ctypes.c_ulong(number), b"some/name", 0, 0)
 quietly(257, ctypes.c_ulong(mine.fileno()), b"../../etc/shadow", 0, 0)

@@ -97,6 +97,22 @@ def _backdrop(told: Told) -> None:
     told["steps"] = steps
 
 
+def _closed_reads(told: Told) -> None:
+    """The program may read granted files by itself as well."""
+    told["landlock"] = told["exact"]["landlock"]
+
+
+def _mediation(told: Told) -> None:
+    """Nobody opens anything for the program."""
+    _closed_reads(told)
+    told["exact"] = None
+
+
+def _grants(told: Told) -> None:
+    """The opener is held to nothing."""
+    told["exact"] = {**told["exact"], "landlock": None}
+
+
 CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
     "filter": _filter,
     "landlock": _landlock,
@@ -108,8 +124,27 @@ CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
     "backdrop": _backdrop,
     "read-only": _read_only,
     "pids": _own_pids,
+    "closed reads": _closed_reads,
+    "mediation": _mediation,
+    "grants": _grants,
 }
 
+# Between its look at a name that flips and its answer, the name is changed at least once.
+_LATE: Final = """
+import time
+from consentry.enforce.native import observer
+look = observer.Observer._look_at_open
+def late(self, number, pid, name, arguments):
+    if look(self, number, pid, name, arguments):
+        return True
+    at = arguments[observer._NAMED[name][2]]
+    before, end = self._memory.text_at(pid, at), time.monotonic() + 5
+    while before.endswith((b"/name1", b"/name2")) and time.monotonic() < end:
+        if self._memory.text_at(pid, at) != before:
+            break
+    return False
+observer.Observer._look_at_open = late
+"""
 IN_LAUNCHER: Final[Mapping[str, str]] = {
     # Its first process ends all others that it can reach, which would be the host's.
     "pids": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWPID\nreaper._kill_all = lambda: None",
@@ -132,6 +167,8 @@ IN_LAUNCHER: Final[Mapping[str, str]] = {
     ),
     "closing": "reaper._keep_only = calls.close_from = lambda *_: None",
     "room for notes": ("from consentry.enforce.native import observer\nobserver._MOST_NOTES = 100"),
+    "promptness": _LATE,
+    "opener": "from consentry.enforce.native import opener\nopener._enter = None",
     "undumpable": (
         "real = calls.prctl\n"
         "calls.prctl = lambda o, v=0, w='': real(o, 1 if o == calls.PR_SET_DUMPABLE else v, w)"

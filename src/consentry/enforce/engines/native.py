@@ -15,7 +15,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
-from consentry.enforce.confinement import Confinement, Denials, Reads, View
+from consentry.enforce.confinement import Confinement, Denials, Reads, View, Writes
 from consentry.enforce.engine import (
     Control,
     Held,
@@ -40,6 +40,7 @@ from consentry.enforce.native.ending import (
 )
 from consentry.enforce.native.findings import denied_by_landlock, findings_of, merged
 from consentry.enforce.native.landlockaudit import Attested, Watch
+from consentry.enforce.native.mediatedreads import with_mediated_reads
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.parent import NativeParent
@@ -77,15 +78,23 @@ HELD: Final = (
 _VISIBLE_READS: Final = Held(
     Control.READS, "Landlock, and mounts over what is protected; names can be looked up"
 )
+_EXACT_READS: Final = Held(
+    Control.FILES_READ, "files opened for the program, which may not itself", Truth.MEDIATED
+)
 _UMASK: Final = 0o022
 _KIB: Final = 1024
 
 
-def held_in(view: View, attested: Attested | None = None) -> tuple[Held, ...]:
+def held_in(
+    view: View, attested: Attested | None = None, reads: Reads = Reads.OBSERVED
+) -> tuple[Held, ...]:
     """What holds in a box, and by what."""
-    if view is View.PRIVATE:
-        return HELD
-    held = tuple(_VISIBLE_READS if each.control is Control.READS else each for each in HELD)
+    other: dict[Control, Held] = {}
+    if view is View.VISIBLE:
+        other[Control.READS] = _VISIBLE_READS
+    if reads is Reads.EXACT:
+        other[Control.FILES_READ] = _EXACT_READS
+    held = tuple(other.get(each.control, each) for each in HELD)
     if attested is None:
         return held
     records = "Landlock's audit records"
@@ -171,6 +180,8 @@ class NativeEngine:
         is_counted = limits.limit(LimitedControl.MEMORY, Mechanism.WATCHER) is None
         plan = compile_plan(wanted, self._host, memory_files=is_counted)
         require_rounding(self.name, wanted, plan)
+        if wanted.reads is Reads.EXACT:
+            plan = with_mediated_reads(plan)
         return NativePlan(wanted, plan, limits)
 
     def is_current(self, plan: NativePlan) -> bool:
@@ -198,8 +209,13 @@ class NativeEngine:
         if self._host.landlock_abi == 0:
             remedy = remedy_for("landlock", 0, HostView(uid=self._host.uid))
             found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
-        if wanted.reads is Reads.EXACT:
-            found.append(Lacking(Control.FILES_READ, "exact reads are not built"))
+        if wanted.reads is Reads.EXACT and wanted.surface.proc_exec.level is Level.ANY:
+            why = "exact reads need a list of the programs that may start"
+            found.append(Lacking(Control.FILES_READ, why))
+        if wanted.reads is Reads.EXACT and wanted.writes is Writes.DIRECT:
+            found.append(
+                Lacking(Control.FILES_READ, "exact reads need a layer for what is written")
+            )
         if wanted.denials is Denials.ATTESTED:
             found += self._not_attested(wanted.view)
         return found
@@ -279,6 +295,7 @@ class NativeEngine:
             "cwd": str(wanted.program.folder),
             "landlock": compiled.landlock,
             "direct": compiled.makes,
+            "exact": compiled.exact,
             "filter": compiled.filter,
             "listens": True,
             "program": str(wanted.program.path),
@@ -304,7 +321,7 @@ class NativeEngine:
         if attested is not None:
             found.add_attested(denied_by_landlock(attested, plan.plan, self._host.protected))
             found.complete = found.complete and attested.is_complete
-        held_here = held_in(plan.wanted.view, attested)
+        held_here = held_in(plan.wanted.view, attested, plan.wanted.reads)
         if plan.plan.direct is not None:
             held_here = tuple(held_at_once(held_here))
         code = ended.status
@@ -317,7 +334,8 @@ class NativeEngine:
             reads=tuple(found.reads),
             reads_held=found.held,
             direct=None if plan.plan.direct is None else found.direct,
-            reads_truth=Truth.OBSERVED,
+            reads_truth=found.reads_truth,
+            read_states=found.states,
             runtime_reads=found.runtime,
             programs=tuple(found.programs),
             violations=tuple(merged(found.violations)),

@@ -187,35 +187,27 @@ class Workers:
 
     def _meet(self, copy: _Copy) -> None:
         """It is ready, or could not be made, or is gone."""
-        space = _socket.CMSG_SPACE(8) + _socket.CMSG_SPACE(12)
+        space = _socket.CMSG_SPACE(12)
         said, ancillary, _, _ = copy.gate.recvmsg(_MOST_SAID, space, _socket.MSG_CMSG_CLOEXEC)
-        taken = wire.passed(ancillary)
         self._desk.forget(copy, copy.gate.fileno())
         if said[:1] == snippet.FAILED:
             self._discard(copy, *marshal.loads(said[1:]))  # noqa: S302 - from our own copy
-        elif said in (snippet.READY, snippet.WITH_LAYER):
-            listener, *stores = taken
-            copy.observer = Observer(listener, calls.MACHINE)
-            copy.store = stores[0] if stores else None
-            copy.has_layer = said == snippet.WITH_LAYER
-            self._know(copy, ancillary)
+        elif said[:1] in (snippet.READY, snippet.WITH_LAYER):
+            copy.has_layer = said[:1] == snippet.WITH_LAYER
+            self._know(copy, wire.speaker(ancillary), said[1:])
         else:
             self._discard(copy)
 
-    def _know(self, copy: _Copy, ancillary: "Sequence[tuple[int, int, bytes]]") -> None:
-        observer = copy.observer
-        for _, kind, data in ancillary:
-            if kind == _socket.SCM_CREDENTIALS:
-                copy.pid = int.from_bytes(data[:4], "little")
+    def _know(self, copy: _Copy, pid: int, handed: bytes) -> None:
         try:
-            copy.pidfd = os.pidfd_open(copy.pid)
+            copy.pid, copy.pidfd = pid, os.pidfd_open(pid)
+            listener, *stores = wire.fetched(copy.pidfd, handed)
         except OSError:
             self._discard(copy)
             return
-        if observer is not None:
-            self._desk.watch(
-                copy, observer.listener, lambda events: self._desk.serve(copy, observer, events)
-            )
+        copy.store = stores[0] if stores else None
+        observer = copy.observer = Observer(listener, calls.MACHINE)
+        self._desk.watch(copy, listener, lambda events: self._desk.serve(copy, observer, events))
         if copy.order is not None:
             self._hand_over(copy, copy.order)
 

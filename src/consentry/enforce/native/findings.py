@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from consentry.enforce.engine import DirectChange, HeldAs, ProgramRun
+from consentry.enforce.engine import DirectChange, FileState, HeldAs, ProgramRun
 from consentry.enforce.native.landlockaudit import Attested, Refusal
+from consentry.enforce.native.mediatedreads import is_granted
 from consentry.enforce.native.planner import ENGINE, Plan
 from consentry.enforce.native.runtime import HOME
 from consentry.enforce.roots import OWN_FOLDERS
@@ -60,6 +61,8 @@ class Findings:
     programs: list[ProgramRun] = field(default_factory=list)
     violations: list[PermissionDenied] = field(default_factory=list)
     complete: bool = True
+    reads_truth: Truth = Truth.OBSERVED
+    states: dict[str, tuple[FileState, ...]] = field(default_factory=dict)
 
     def add_attested(self, attested: Sequence[PermissionDenied]) -> None:
         """What the kernel vouches for stands in place of what was seen of the same refusal."""
@@ -84,6 +87,9 @@ def findings_of(notes: Mapping[str, Any], plan: Plan, protected: ProtectedRoots)
     for note in notes.get("notes", ()):
         reader.take(note)
     reader.found.complete = not (notes.get("left_out") or notes.get("problems"))
+    if plan.exact is not None and not notes.get("left_out"):
+        # All of them passed through the opener, and all of them were noted.
+        reader.found.reads_truth = Truth.MEDIATED
     return reader.found
 
 
@@ -114,11 +120,15 @@ class _Reader:
                 self._read(
                     place, times, is_inside=is_inside, is_folder=is_folder, is_outside=detail
                 )
+            case "opened":
+                self._opened(place, FileState(*detail), times)
+            case "refused":
+                if not is_granted(self._plan, place):
+                    self._deny_path(Operation.READ, place, "--read", times)
             case "connect":
                 self._connect(place, detail, times)
             case "unix":
-                if place not in _USUAL and os.path.lexists(place):
-                    self._deny(Operation.NET, f"unix:{place}", "not granted", None, times)
+                self._talk(place, times, is_inside=is_inside, is_outside=detail)
             case "kept":
                 self._deny(Operation.WRITE, place, detail, None, times, Truth.MEDIATED)
             case "write":
@@ -168,7 +178,7 @@ class _Reader:
             root = next((each for each in self._plan.runtime.roots if _is_below(place, each)), None)
             if root is not None:
                 self.found.runtime[root] = self.found.runtime.get(root, 0) + times
-            elif not is_folder and _below(place, self._shown):
+            elif self._plan.exact is None and not is_folder and _below(place, self._shown):
                 self._read_granted(place, times)
         elif place not in _USUAL and not _below(place, self._plan.runtime.roots):
             found = place if is_outside else self._outside(place)
@@ -187,6 +197,14 @@ class _Reader:
         else:
             self.found.held[place] = held
             self.found.reads[place] = self.found.reads.get(place, 0) + times
+
+    def _opened(self, place: str, state: FileState, times: int) -> None:
+        root = next((each for each in self._plan.runtime.roots if _is_below(place, each)), None)
+        if root is not None:
+            self.found.runtime[root] = self.found.runtime.get(root, 0) + times
+        elif _below(place, self._shown):
+            self._read_granted(place, times)
+            self.found.states[place] = (*self.found.states.get(place, ()), state)
 
     def _outside(self, place: str) -> str | None:
         """What a name that is nowhere inside leads to on the host; below the run's home, the user's."""
@@ -223,6 +241,12 @@ class _Reader:
             # No name service is configured in the box, and this is where programs then look.
             address = NAME_LOOKUP
         self._deny(Operation.NET, address, "no network", None, times)
+
+    def _talk(self, place: str, times: int, *, is_inside: bool, is_outside: bool) -> None:
+        """Sockets of the box are in its own folders; wherever else, a listener is out of reach."""
+        is_own = is_inside and _below(place, OWN_FOLDERS) and not _below(place, self._shown)
+        if is_outside and not is_own and place not in _USUAL:
+            self._deny(Operation.NET, f"unix:{place}", "not granted", None, times)
 
     def _deny_path(
         self, operation: Operation, place: str, option: str, times: int, named: str | None = None

@@ -6,14 +6,17 @@ and which it loses when the run ends. When the socket of the owner closes, it en
 with it.
 """
 
+import _signal  # type: ignore[import-not-found]
 import _socket
 import marshal
 import os
 import select
 
-from consentry.enforce.native import calls, reaper
+from consentry.enforce.native import calls, reaper, wire
 from consentry.enforce.native.copies import Workers
+from consentry.enforce.native.exactreads import ExactReads
 from consentry.enforce.native.observer import Observer
+from consentry.enforce.native.opener import Opener
 from consentry.enforce.native.waiting import Start, WaitingBoxes
 from consentry.enforce.native.wire import passed, receive_order, send
 
@@ -24,19 +27,24 @@ if TYPE_CHECKING:
 
 _PREFIX = 4
 _REPORT_BYTES = 1 << 16
+_MOST_SAID = 5
 _SERVED_AT_ONCE = 64
 _QUIET, _LOOK_AGAIN = 25, 5000  # milliseconds
 _P_PIDFD = 3
+_SIGKILL = 9
 
 
 class _Run:
     """One box while it lives, as the launcher sees it."""
 
-    direct: "dict[str, Any] | None" = None
-
-    def __init__(self, news: _socket.socket, started: Start) -> None:
+    def __init__(self, news: _socket.socket, plan: "dict[str, Any]", started: Start) -> None:
         self.news = news
         self.observer: Observer | None = None
+        who = {"ids": plan["ids"], "is_root": plan["idmap"] is not None}
+        self.exact, self.direct = (
+            None if plan.get(name) is None else {**plan[name], **who}
+            for name in ("exact", "direct")
+        )
         self.watched: set[int] = set()
         self.pid = started.pid
         self.pidfd = started.pidfd
@@ -128,10 +136,8 @@ class Launcher:
         elif "worker" in plan:
             self._workers.order(news, plan, files)
         else:
-            run = _Run(news, self._waiting.taken(plan, files) or Start(plan, files, waits=False))
-            if plan.get("direct") is not None:
-                is_root = plan["idmap"] is not None
-                run.direct = {**plan["direct"], "ids": plan["ids"], "is_root": is_root}
+            started = self._waiting.taken(plan, files) or Start(plan, files, waits=False)
+            run = _Run(news, plan, started)
             send(news, ("started", run.pid, ""), run.pidfd)
             self.watch(run, run.report, lambda events: self.hear(run, events))
             self.watch(run, run.pidfd, lambda _: self._bury(run))
@@ -161,22 +167,47 @@ class Launcher:
             self.ignore(descriptor)
 
     def _take_descriptor(self, run: _Run) -> None:
-        space = _socket.CMSG_SPACE(4)
-        said, ancillary, _, _ = run.gate.recvmsg(1, space, _socket.MSG_CMSG_CLOEXEC)
+        space = _socket.CMSG_SPACE(4) + _socket.CMSG_SPACE(12)
+        said, ancillary, _, _ = run.gate.recvmsg(_MOST_SAID, space, _socket.MSG_CMSG_CLOEXEC)
         taken = passed(ancillary)
         if said in (b"b", b"s"):
             send(run.news, ("built", int(said == b"b"), ""), *taken)
             for descriptor in taken:
                 os.close(descriptor)
-        elif said == b"l" and taken:
-            observer = Observer(taken[0], calls.MACHINE)
-            run.observer = observer
-            if run.direct is not None:
-                observer.have_names_made(run.direct)
-            self.watch(run, taken[0], lambda events: self.serve(run, observer, events))
-        else:
+        elif said[:1] != b"l" or not self._observe(run, wire.speaker(ancillary), said[1:]):
             self.forget(run, run.gate.fileno())
             return
+
+    def _observe(self, run: _Run, speaker: int, number: bytes) -> bool:
+        """Fetches the listener from the program that is about to start."""
+        try:
+            pidfd = os.pidfd_open(speaker)
+            try:
+                [listener] = wire.fetched(pidfd, number)
+            finally:
+                os.close(pidfd)
+        except ProcessLookupError:
+            return False  # it was ended meanwhile
+        except OSError as problem:
+            # Nobody could answer what it asks from here on.
+            send(run.news, ("failed", problem.errno or 0, "pidfd_getfd"))
+            _signal.pidfd_send_signal(run.pidfd, _SIGKILL)
+            return False
+        exact = None
+        if run.exact is not None:
+            exact = ExactReads(Opener(speaker, run.exact), run.exact["places"])
+        observer = Observer(listener, calls.MACHINE, exact)
+        run.observer = observer
+        if run.direct is not None:
+            observer.have_names_made(run.direct)
+        self.watch(run, listener, lambda events: self.serve(run, observer, events))
+        if exact is not None:
+            self.watch(run, exact.fileno(), lambda _: self._hand_in(run, observer, exact.fileno()))
+        return True
+
+    def _hand_in(self, run: _Run, observer: Observer, descriptor: int) -> None:
+        if not observer.hand_in():
+            self.forget(run, descriptor)
 
     def serve(self, run: "Any", observer: Observer, events: int) -> None:
         """Answers what a program of the run asks the kernel for."""
@@ -244,8 +275,3 @@ def _other_users(first: int) -> int:
 
 def _length(told: bytes) -> int:
     return int.from_bytes(told[:_PREFIX], "little")
-
-
-def _socketpair() -> "tuple[_socket.socket, _socket.socket]":
-    a, b = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    return a, b

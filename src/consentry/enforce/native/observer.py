@@ -10,13 +10,16 @@ while looking is noted and never stops the program.
 """
 
 import _socket
-import ctypes
 import errno
 import fcntl
 import os
+from _struct import Struct
 
-from consentry.enforce.native import calls, maker
+from consentry.enforce.native import maker, opener
 from consentry.enforce.native.directwrites import MAKING, DirectWrites
+from consentry.enforce.native.exactreads import ExactReads
+from consentry.enforce.native.namesinside import NamesInside, as_seen_by, whole_name
+from consentry.enforce.native.programmemory import MOST_ADDRESS, MOST_MESSAGES, ProgramMemory
 from consentry.enforce.native.syscallnumbers import NUMBERS
 
 TYPE_CHECKING = False
@@ -24,18 +27,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_RECEIVE, _SEND, _IS_VALID, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082102, 0x40082104
-_ADD, _ADD_AND_SEND = 0x40182103, 2
+    from consentry.enforce.native.exactreads import Asked
+
+_RECEIVE, _SEND, _ADD, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40182103, 0x40082104
 _SYNC_WAKE_UP = 1
-_CONTINUE = (1).to_bytes(4, "little")
-_NOTIFICATION_BYTES = 80
-_PAGE = 4096
-_LONGEST_PATH = 4096
+_ADD_AND_SEND = 2
+_CONTINUE = 1
+# An id, a thread, flags, the call's number, the machine, where it was called from, six arguments.
+_NOTIFICATION = Struct("<QIIiIQ6Q")
+_NO_NOTIFICATION = bytes(_NOTIFICATION.size)
+_ANSWER = Struct("<QqiI")
+_HOW = Struct("<QQQ")
+# An id, flags, the descriptor here, and its number and flags there.
+_HAND_IN = Struct("<QIIII")
 _MOST_NOTES, _MOST_NOTED_BYTES = 50_000, 32 << 20
-_MOST_ARGUMENTS, _MOST_ARGUMENT_BYTES = 64, 4096
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-_MOST_ADDRESS = 128
-_KIND, _FOLDER = 0o170000, 0o040000
 
 # For each call: what it is, which argument is the folder (or none), and which the name.
 _NAMED = {
@@ -60,32 +66,25 @@ _NAMED = {
     "truncate": ("change", None, 0),
 }
 _TARGET = {"rename": (None, 1), "renameat": (2, 3), "renameat2": (2, 3)}
-
-
-class _Vector(ctypes.Structure):
-    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
-
-
-_libc = ctypes.CDLL(None, use_errno=True)
-_read_memory = _libc.process_vm_readv
-_read_memory.restype = ctypes.c_ssize_t
+_FLAGS_AT = {"open": 1, "openat": 2}
+_TALKING = ("connect", "sendto", "sendmsg", "sendmmsg")
 
 
 class Observer:
     """Serves the notifications of one box and keeps notes of them."""
 
-    def __init__(self, listener: int, machine: str) -> None:
+    def __init__(self, listener: int, machine: str, exact: ExactReads | None = None) -> None:
         self.listener = listener
+        self._exact = exact
         self._names = {
             number: name
             for name, number in NUMBERS[machine].items()
-            if name in _NAMED or name in ("connect", "sendto")
+            if name in _NAMED or name in _TALKING
         }
-        self._buffer = bytearray(_NOTIFICATION_BYTES)
-        self._page = ctypes.create_string_buffer(_PAGE)
-        self._local = _Vector(ctypes.addressof(self._page), _PAGE)
-        self._remote = _Vector(0, 0)
-        self._root: int | None = None
+        self._received = bytearray(_NOTIFICATION.size)
+        self._answer = bytearray(_ANSWER.size)
+        self._memory = ProgramMemory()
+        self._finder: NamesInside | None = None
         self._notes: dict[tuple[Any, ...], int] = {}
         self._noted_bytes = 0
         self._left_out = 0
@@ -96,63 +95,110 @@ class Observer:
 
     def have_names_made(self, wish: "Mapping[str, Any]") -> None:
         """From here on the maker answers calls that make a name in the folders of the wish."""
-        self._direct = DirectWrites(wish, self._text, self._memory, self._whole)
+        memory = self._memory
+        self._direct = DirectWrites(wish, memory.text_at, memory.bytes_at, whole_name)
 
     def serve(self) -> bool:
         """Handles one notification; false when nobody is left to be observed."""
-        buffer = self._buffer
-        buffer[:] = bytes(_NOTIFICATION_BYTES)
+        received = self._received
+        received[:] = _NO_NOTIFICATION
         try:
-            fcntl.ioctl(self.listener, _RECEIVE, buffer)
+            fcntl.ioctl(self.listener, _RECEIVE, received)
         except OSError as problem:
             # The caller died before its call was looked at, or all of them have.
             return problem.errno in (errno.ENOENT, errno.EINTR)
         self._seen += 1
+        number, pid, _, call, _, _, *arguments = _NOTIFICATION.unpack(received)
+        name = self._names.get(call)
         try:
-            self._look(buffer)
+            if self._look(number, pid, name, arguments):
+                return True
         except Exception:  # noqa: BLE001 - a stranger chose every byte, and others depend on us
             self._problems += 1
-        if self._direct is not None and self._is_made(self._direct, buffer):
-            return True
-        answer = bytes(buffer[:8]) + bytes(12) + _CONTINUE
+        if self._direct is not None and name in MAKING:
+            made = self._made(self._direct, pid, name, arguments)
+            if made is not None:
+                return self._is_told_of(number, *made)
+        return self._tell(number, 0, _CONTINUE)
+
+    def _tell(self, number: int, error: int, flags: int) -> bool:
+        """Answers a call: with an error, or that it goes on as it is."""
+        _ANSWER.pack_into(self._answer, 0, number, 0, -error, flags)
         try:
-            fcntl.ioctl(self.listener, _SEND, answer)
+            fcntl.ioctl(self.listener, _SEND, self._answer)
         except OSError as problem:
             return problem.errno == errno.ENOENT
         return True
 
-    def _is_made(self, direct: DirectWrites, buffer: bytearray) -> bool:
-        """Whether the call was answered by the maker; if not, the kernel refuses it in its folders."""
-        pid = int.from_bytes(buffer[8:12], "little")
-        name = self._names.get(int.from_bytes(buffer[16:20], "little"))
-        if name not in MAKING:
-            return False
-        arguments = [int.from_bytes(buffer[at : at + 8], "little") for at in range(32, 80, 8)]
+    def _made(
+        self, direct: DirectWrites, pid: int, name: str, arguments: "list[int]"
+    ) -> "tuple[int, int | None, int] | None":
+        """The maker's answer; without one the call goes on, and the kernel refuses it there."""
         try:
-            what, number, text, opened = direct.made(pid, name, arguments)
+            what, error, text, opened = direct.made(pid, name, arguments)
         except Exception:  # noqa: BLE001 - as above
             self._problems += 1
-            return False
+            return None
         if what == maker.GO_ON:
-            return False
+            return None
         if what == maker.REFUSED:
             place, _, rule = text.partition(b"\0")
             self._note(("kept", place, False, False, rule.decode()))
-        answer = bytes(buffer[:8]) + bytes(8) + (-number).to_bytes(4, "little", signed=True)
-        request, answer = _SEND, answer + bytes(4)
-        if opened is not None:
-            closes = arguments[{"open": 1, "openat": 2}.get(name, 0)] & os.O_CLOEXEC
-            parts = (_ADD_AND_SEND, opened, 0, closes if name in ("open", "openat") else 0)
-            given = b"".join(part.to_bytes(4, "little") for part in parts)
-            request, answer = _ADD, bytes(buffer[:8]) + given
+        flags = arguments[_FLAGS_AT[name]] if name in _FLAGS_AT else 0
+        return error, opened, flags
+
+    def _is_told_of(self, number: int, error: int, opened: int | None, flags: int) -> bool:
+        if opened is None:
+            self._tell(number, error, 0)
+            return True
+        given = _HAND_IN.pack(number, _ADD_AND_SEND, opened, 0, flags & os.O_CLOEXEC)
         try:
-            fcntl.ioctl(self.listener, request, answer)
+            fcntl.ioctl(self.listener, _ADD, given)
         except OSError:
             pass  # it is gone, and with it whoever wanted to know
         finally:
-            if opened is not None:
-                os.close(opened)
+            os.close(opened)
         return True
+
+    def hand_in(self) -> bool:
+        """Gives the program what was opened for it; false when nobody opens anything any more."""
+        exact = self._exact
+        answered = None if exact is None else exact.answered()
+        if exact is None or answered is None:
+            for asked in [] if exact is None else exact.given_up():
+                self._problems += 1
+                self._tell(asked.number, errno.EACCES, 0)
+            return False
+        asked, problem, opened = answered
+        if opened is not None:
+            try:
+                self._give(asked, opened)
+            finally:
+                os.close(opened)
+        elif opener.is_left_to_the_kernel(problem):
+            self._tell(asked.number, 0, _CONTINUE)
+        else:
+            if problem in (errno.EACCES, errno.EPERM):
+                self._note(("refused", asked.place, True, False, True))
+            self._tell(asked.number, problem, 0)
+        return True
+
+    def _give(self, asked: "Asked", opened: int) -> None:
+        place = os.readlink(b"/proc/self/fd/%d" % opened)  # noqa: PTH115 - bytes, and quick
+        told = os.fstat(opened)
+        if self._exact is None or not self._exact.concerns(place, asked.flags, is_folder=False):
+            # Another thread had it lead elsewhere, and there the program may read by itself.
+            self._tell(asked.number, 0, _CONTINUE)
+            return
+        given = _HAND_IN.pack(asked.number, _ADD_AND_SEND, opened, 0, asked.flags & os.O_CLOEXEC)
+        try:
+            fcntl.ioctl(self.listener, _ADD, given)
+        except OSError as problem:
+            self._tell(asked.number, problem.errno or errno.EACCES, 0)
+            return
+        if told.st_size or asked.reads_what_was_there:
+            state = (told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns)
+            self._note(("opened", place, True, False, state))
 
     def notes(self) -> "dict[str, Any]":
         """What was seen so far."""
@@ -168,165 +214,122 @@ class Observer:
         os.close(self.listener)
         if self._direct is not None:
             self._direct.close()
-        if self._root is not None:
-            os.close(self._root)
+        if self._finder is not None:
+            self._finder.close()
+        if self._exact is not None:
+            self._exact.close()
 
-    def _look(self, buffer: bytearray) -> None:
-        pid = int.from_bytes(buffer[8:12], "little")
-        name = self._names.get(int.from_bytes(buffer[16:20], "little"))
-        arguments = [int.from_bytes(buffer[at : at + 8], "little") for at in range(32, 80, 8)]
+    def _look(self, number: int, pid: int, name: str | None, arguments: "list[int]") -> bool:
+        """Takes notes of one call; true when it is answered later, and not by going on."""
         if name is None:
-            return
-        if name in ("connect", "sendto"):
-            self._look_at_address(pid, name, arguments)
-            return
+            return False
+        if name in _TALKING:
+            self._look_at_addresses(pid, name, arguments)
+            return False
         kind, folder, path = _NAMED[name]
-        flags = 0
         if kind == "open":
-            flags = self._flags(pid, name, arguments)
-        elif kind != "exec":
-            flags = os.O_WRONLY
-        self._note_path(pid, kind, arguments, folder, path, flags)
+            return self._look_at_open(number, pid, name, arguments)
+        self._note_path(pid, kind, arguments, folder, path)
         if name in _TARGET:
-            self._note_path(pid, "create", arguments, *_TARGET[name], os.O_WRONLY | os.O_CREAT)
+            self._note_path(pid, "create", arguments, *_TARGET[name])
+        return False
 
-    def _flags(self, pid: int, name: str, arguments: "list[int]") -> int:
-        if name == "open":
-            return arguments[1]
-        if name == "openat":
-            return arguments[2]
-        return int.from_bytes(self._memory(pid, arguments[2], 8), "little")
+    def _look_at_open(self, number: int, pid: int, name: str, arguments: "list[int]") -> bool:
+        _, folder, path = _NAMED[name]
+        base = None if folder is None else arguments[0]
+        asked = self._memory.text_at(pid, arguments[path])
+        flags, mode, follows = arguments[path + 1], arguments[path + 2], None
+        if name == "openat2":
+            raw = self._memory.bytes_at(pid, flags, _HOW.size)
+            flags, mode, follows = _HOW.unpack(raw)
+        keeps_link = flags & os.O_NOFOLLOW != 0
+        found, place, is_folder = self._found(
+            pid, whole_name(pid, base, asked), keeps_link=keeps_link
+        )
+        kind = "write" if flags & _WRITES else "look" if flags & os.O_PATH else "read"
+        exact = self._exact
+        if (
+            exact is not None
+            and (found or flags & os.O_CREAT)
+            and exact.concerns(place, flags, is_folder=is_folder)
+        ):
+            if kind == "write":
+                self._note((kind, place, found, is_folder, found))
+            exact.ask(number, pid, place, asked, base, (flags, mode, follows))
+            return True
+        self._note((kind, place, found, is_folder, found or os.path.lexists(place)))
+        return False
 
     def _note_path(
-        self,
-        pid: int,
-        kind: str,
-        arguments: "list[int]",
-        folder: int | None,
-        path: int,
-        flags: int,
+        self, pid: int, kind: str, arguments: "list[int]", folder: int | None, path: int
     ) -> None:
-        asked = self._text(pid, arguments[path])
-        whole = self._whole(pid, None if folder is None else arguments[folder], asked)
-        found, place, is_folder = self._resolved(pid, whole, kind, flags)
+        asked = self._memory.text_at(pid, arguments[path])
+        whole = whole_name(pid, None if folder is None else arguments[folder], asked)
+        found, place, is_folder = self._found(pid, whole, keeps_link=kind in ("delete", "rename"))
         if kind == "exec":
-            words = self._words(pid, arguments[2 if folder is not None else 1])
+            words = self._memory.words_at(pid, arguments[2 if folder is not None else 1])
             self._note((kind, place, found, is_folder, words))
             return
-        if kind == "open":
-            kind = "write" if flags & _WRITES else "look" if flags & os.O_PATH else "read"
-        outside = found or os.path.lexists(place)
-        self._note((kind, place, found, is_folder, outside))
+        self._note((kind, place, found, is_folder, found or os.path.lexists(place)))
 
-    def _resolved(
-        self, pid: int, whole: bytes, kind: str, flags: int
-    ) -> "tuple[bool, bytes, bool]":
-        """Whether there is such a thing inside, its name there, and whether it is a folder."""
-        if self._root is None:
-            self._root = os.open(b"/proc/%d/root" % pid, os.O_PATH | os.O_CLOEXEC)
-        if whole.startswith(b"/proc/self"):
-            whole = b"/proc/%d%s" % (_inner_pid(pid), whole[10:])
-        keeps_link = kind in ("delete", "rename") or flags & os.O_NOFOLLOW
-        try:
-            opened = calls.openat2(
-                self._root,
-                whole,
-                os.O_PATH | (os.O_NOFOLLOW if keeps_link else 0),
-                calls.RESOLVE_IN_ROOT,
-            )
-        except OSError as problem:
-            return False, self._missing(whole, problem.errno), False
-        try:
-            place = os.readlink(b"/proc/self/fd/%d" % opened)  # noqa: PTH115 - bytes, and quick
-            is_folder = os.fstat(opened).st_mode & _KIND == _FOLDER
-        finally:
-            os.close(opened)
-        return True, place, is_folder
+    def _found(self, pid: int, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
+        if self._finder is None:
+            self._finder = NamesInside(pid)
+        return self._finder.find(as_seen_by(pid, whole), keeps_link=keeps_link)
 
-    def _missing(self, whole: bytes, number: int | None) -> bytes:
-        """The name of what is not there: its folder as far as it is there, and the rest."""
-        folder, _, name = whole.rstrip(b"/").rpartition(b"/")
-        if number in (errno.ENOENT, errno.EACCES) and folder and name not in (b".", b".."):
-            try:
-                opened = calls.openat2(self._root or 0, folder, os.O_PATH, calls.RESOLVE_IN_ROOT)
-            except OSError:
-                return _tidied(whole)
-            try:
-                held = os.readlink(b"/proc/self/fd/%d" % opened)  # noqa: PTH115 - as below
-                return held.rstrip(b"/") + b"/" + name
-            finally:
-                os.close(opened)
-        return _tidied(whole)
+    def _look_at_addresses(self, pid: int, name: str, arguments: "list[int]") -> None:
+        if name == "connect":
+            addresses = [(arguments[1], arguments[2])]
+        elif name == "sendto":
+            addresses = [(arguments[4], arguments[5])]
+        else:
+            count = 1 if name == "sendmsg" else arguments[2] & 0xFFFFFFFF
+            if count > MOST_MESSAGES:
+                # The kernel takes more at once; the record is incomplete then, and says so.
+                self._left_out += 1
+                count = MOST_MESSAGES
+            addresses = self._memory.addressed_at(pid, arguments[1], count)
+        for at, length in addresses:
+            size = min(length & 0xFFFFFFFF, MOST_ADDRESS)
+            raw = self._memory.bytes_at(pid, at, size)
+            self._note_address(pid, raw, is_sent_to=name != "connect")
 
-    def _whole(self, pid: int, folder: int | None, asked: bytes) -> bytes:
-        return asked if asked.startswith(b"/") else self._base(pid, folder) + b"/" + asked
-
-    def _base(self, pid: int, folder: int | None) -> bytes:
-        if folder is None or folder & 0xFFFFFFFF == calls.AT_FDCWD & 0xFFFFFFFF:
-            return os.readlink(b"/proc/%d/cwd" % pid)  # noqa: PTH115 - bytes, and quick
-        return os.readlink(b"/proc/%d/fd/%d" % (pid, folder & 0xFFFFFFFF))  # noqa: PTH115 - bytes, and quick
-
-    def _look_at_address(self, pid: int, name: str, arguments: "list[int]") -> None:
-        at, length = (arguments[1], arguments[2]) if name == "connect" else arguments[4:6]
-        raw = self._memory(pid, at, min(length, _MOST_ADDRESS))
+    def _note_address(self, pid: int, raw: bytes, *, is_sent_to: bool) -> None:
         family = int.from_bytes(raw[:2], "little")
+        if family == _socket.AF_UNSPEC and is_sent_to:
+            # The kernel sends to such an address as well.
+            family = _socket.AF_INET
         if family == _socket.AF_INET:
             host = _socket.inet_ntop(family, raw[4:8])
         elif family == _socket.AF_INET6:
             host = _socket.inet_ntop(family, raw[8:24])
         elif family == _socket.AF_UNIX:
-            name_of = raw[2:].partition(b"\0")[0] or b"@" + raw[3:].rstrip(b"\0")
-            self._note(("unix", name_of, False, False, False))
+            self._note_socket(pid, raw[2:])
             return
         else:
             return
         port = int.from_bytes(raw[2:4], "big")
         self._note(("connect", host.encode(), False, False, port))
 
+    def _note_socket(self, pid: int, raw: bytes) -> None:
+        asked = raw.partition(b"\0")[0]
+        if not asked:
+            self._note(("unix", b"@" + raw[1:].rstrip(b"\0"), False, False, False))
+            return
+        found, place, _ = self._found(pid, whole_name(pid, None, asked), keeps_link=False)
+        self._note(("unix", place, found, False, os.path.lexists(place)))
+
     def _note(self, key: "tuple[Any, ...]") -> None:
         count = self._notes.get(key)
         if count is not None:
             self._notes[key] = count + 1
             return
-        words = key[4] if isinstance(key[4], tuple) else ()
-        size = len(key[1]) + sum(map(len, words))
+        size = len(key[1]) + (sum(map(len, key[4])) if key[0] == "exec" else 0)
         if len(self._notes) < _MOST_NOTES and self._noted_bytes + size <= _MOST_NOTED_BYTES:
             self._notes[key] = 1
             self._noted_bytes += size
         else:
             self._left_out += 1
-
-    def _words(self, pid: int, at: int) -> "tuple[bytes, ...]":
-        """The arguments of a program, as far as they fit."""
-        words: list[bytes] = []
-        total = 0
-        while len(words) < _MOST_ARGUMENTS and total < _MOST_ARGUMENT_BYTES:
-            pointer = int.from_bytes(self._memory(pid, at + 8 * len(words), 8), "little")
-            if pointer == 0:
-                break
-            words.append(self._text(pid, pointer)[: _MOST_ARGUMENT_BYTES - total])
-            total += len(words[-1])
-        return tuple(words)
-
-    def _text(self, pid: int, at: int) -> bytes:
-        """The bytes up to a NUL; a page at a time, because the next page may not be there."""
-        found = b""
-        while len(found) < _LONGEST_PATH:
-            part = self._memory(pid, at, _PAGE - at % _PAGE)
-            end = part.find(b"\0")
-            if end >= 0:
-                return found + part[:end]
-            found += part
-            at += len(part)
-        return found
-
-    def _memory(self, pid: int, at: int, length: int) -> bytes:
-        self._local.length = length
-        self._remote.base, self._remote.length = at, length
-        got = _read_memory(pid, ctypes.byref(self._local), 1, ctypes.byref(self._remote), 1, 0)
-        if got < 0:
-            raise calls.failed("process_vm_readv")
-        return self._page.raw[:got]
 
 
 def _wake_in_step(listener: int) -> bool:
@@ -336,25 +339,3 @@ def _wake_in_step(listener: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _inner_pid(pid: int) -> int:
-    """The process's number inside the box."""
-    descriptor = os.open(b"/proc/%d/status" % pid, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        status = os.read(descriptor, 4096)
-    finally:
-        os.close(descriptor)
-    line = status.partition(b"NStgid:")[2].partition(b"\n")[0]
-    return int(line.split()[-1]) if line.split() else pid
-
-
-def _tidied(path: bytes) -> bytes:
-    """Without `.`, `..` and doubled slashes, by spelling alone."""
-    parts: list[bytes] = []
-    for part in path.split(b"/"):
-        if part == b"..":
-            parts = parts[:-1]
-        elif part not in (b"", b"."):
-            parts.append(part)
-    return b"/" + b"/".join(parts)

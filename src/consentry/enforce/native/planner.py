@@ -95,6 +95,9 @@ class Plan:
     """So many of the first steps are the same for every run of the same kind; with none, the whole
     plan is for one run only."""
 
+    exact: dict[str, Any] | None = None
+    """Where the program may not read files by itself: who may, and at which places."""
+
     def may_read(self, path: str) -> bool:
         """Whether what is there may be opened; where only grants are there, all of it may."""
         return self.legible is None or any(_is_below(path, each) for each in self.legible)

@@ -13,7 +13,7 @@ import marshal
 import os
 import resource
 
-from consentry.enforce.native import box, calls, restraint
+from consentry.enforce.native import box, calls, restraint, wire
 from consentry.enforce.native.wire import receive_order
 
 TYPE_CHECKING = False
@@ -146,10 +146,12 @@ def _become_program(
         restraint.restrict_files(plan["landlock"])
         listener = calls.seccomp(plan["filter"], listening=plan["listens"])
         if plan["listens"]:
-            # Whatever is trapped waits until somebody serves it, and fails when nobody can.
-            _pass_out(gate, b"l", listener)
-            os.close(listener)
-        calls.close_from(3)
+            # Starting the program is trapped, too: it waits there until somebody has taken this.
+            os.write(gate, b"l" + wire.numbers([listener]))
+            calls.close_from(3, listener - 1)
+            calls.close_from(listener + 1)
+        else:
+            calls.close_from(3)
         os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
     except OSError as problem:
         what = "program" if problem.filename == plan["program"] else "failed"

@@ -31,7 +31,7 @@ REFUSED: Final = (
 OBSERVED: Final = (
     "openat", "open", "openat2", "creat", "execve", "execveat", "connect", "unlink", "unlinkat",
     "rmdir", "rename", "renameat", "renameat2", "mkdir", "mkdirat", "symlink", "symlinkat", "link",
-    "linkat", "truncate",
+    "linkat", "truncate", "sendmsg", "sendmmsg",
 )  # fmt: skip
 FAMILIES: Final = (1, 2, 10)
 """AF_UNIX, AF_INET, AF_INET6: the only kinds of socket there are inside."""

@@ -48,9 +48,8 @@ def _is_confined(plan: "Mapping[str, Any]", gate: _socket.socket) -> bool:
         gate.send(FAILED + marshal.dumps(said))
         return False
     handed = [listener] if built.store is None else [listener, built.store]
-    gate.sendmsg([WITH_LAYER if built.has_layer else READY], wire.rights(handed))
-    for descriptor in handed:
-        os.close(descriptor)
+    # They stay open until the order comes, and by then they were fetched.
+    gate.send((WITH_LAYER if built.has_layer else READY) + wire.numbers(handed))
     return True
 
 

@@ -29,6 +29,8 @@ class Start:
     def __init__(self, plan: "Mapping[str, Any]", files: "Sequence[int]", *, waits: bool) -> None:
         report, report_end = os.pipe()
         mine, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        # The kernel says who speaks at the other end.
+        mine.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
         with_users = 0 if plan["idmap"] is not None else calls.CLONE_NEWUSER
         self.pid = calls.clone(box.NEW_NAMESPACES | with_users)
         if self.pid == 0:

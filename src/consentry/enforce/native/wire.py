@@ -8,6 +8,8 @@ import _socket
 import errno
 import marshal
 
+from consentry.enforce.native import calls
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,6 +56,30 @@ def passed(ancillary: "Sequence[tuple[int, int, bytes]]") -> "list[int]":
         if kind == _socket.SCM_RIGHTS
         for at in range(0, len(data) - len(data) % _INT, _INT)
     ]
+
+
+def numbers(descriptors: "Sequence[int]") -> bytes:
+    """Tells of the speaker's own descriptors, for the other side to fetch.
+
+    Passing them is among the calls that are trapped in a box, and nobody answers yet.
+    """
+    return b"".join(each.to_bytes(_INT, "little") for each in descriptors)
+
+
+def fetched(pidfd: int, told: bytes) -> "list[int]":
+    """Copies of the descriptors that a process told of, while it waits."""
+    return [
+        calls.pidfd_getfd(pidfd, int.from_bytes(told[at : at + _INT], "little"))
+        for at in range(0, len(told), _INT)
+    ]
+
+
+def speaker(ancillary: "Sequence[tuple[int, int, bytes]]") -> int:
+    """The kernel's word for who is speaking, in the numbers of our own namespace."""
+    for _, kind, data in ancillary:
+        if kind == _socket.SCM_CREDENTIALS:
+            return int.from_bytes(data[:_INT], "little")
+    return 0
 
 
 def send(news: _socket.socket, message: object, *descriptors: int) -> None:
