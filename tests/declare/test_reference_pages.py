@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from consentry.declare import nodes, problems, sandboxconfig, source, toolcapabilities, toolmanifest
-from consentry.declare.profile import EngineName, Reads, Rounding, View, Writes
+from consentry.declare.profile import EngineName
 from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.declare.tool import ConsentLevel, LogLevel, RiskLevel
 from consentry.declare.toolmanifest import read_tool_manifest
+from consentry.surface.modes import Reads, Rounding, View, Writes
 from tests.docs.blocks import DOCS, blocks_of
 from tests.docs.tables import code_spans, table_with_head
 

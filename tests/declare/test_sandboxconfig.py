@@ -6,18 +6,10 @@ import pytest
 
 from consentry.base.codes import Code
 from consentry.base.units import Duration, Size
-from consentry.declare.profile import (
-    EngineName,
-    Limits,
-    Profile,
-    Reads,
-    Rounding,
-    SandboxConfig,
-    View,
-    Writes,
-)
+from consentry.declare.profile import DeclaredLimits, EngineName, Profile, SandboxConfig
 from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.surface.dimensions import Level
+from consentry.surface.modes import Reads, Rounding, View, Writes
 from tests.declare.documents import read_config, read_profile
 
 REFERENCE = Path(__file__).parent / "consent" / "sandbox-config.yaml"
@@ -56,7 +48,7 @@ def test_latex_build() -> None:
         "/etc/passwd",
     ]
     assert found.network.level is Level.NONE
-    assert found.limits == Limits(
+    assert found.limits == DeclaredLimits(
         cpu=Duration(60_000),
         memory=Size(512 * 1024**2),
         processes=50,
@@ -71,7 +63,7 @@ def test_lint_only() -> None:
     assert written(found.filesystem.read_only) == ["${WORKSPACE}/latex"]
     assert found.filesystem.read_write == ()
     assert found.filesystem.no_access.entries == ()
-    assert found.limits == Limits()
+    assert found.limits == DeclaredLimits()
 
 
 # Every key
@@ -105,7 +97,7 @@ def test_added_keys() -> None:
     )
     assert (found.view, found.writes) == (View.VISIBLE, Writes.DIRECT)
     assert (found.reads, found.patterns) == (Reads.EXACT, Rounding.EXACT)
-    assert found.limits == Limits(written=Size(1024**3), timeout=Duration(120_000))
+    assert found.limits == DeclaredLimits(written=Size(1024**3), timeout=Duration(120_000))
 
 
 def test_network() -> None:

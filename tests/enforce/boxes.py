@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from consentry.enforce.confinement import Confinement, Limits, Program, Reads, View, Writes
+from consentry.enforce.confinement import Confinement, Limits, Program
 from consentry.enforce.facts import HostView
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan
@@ -29,6 +29,7 @@ from consentry.enforce.native.planner import Host, Plan, compile_plan
 from consentry.enforce.programfiles import look_at_program
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import Reads, View, Writes
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import protected_roots
 

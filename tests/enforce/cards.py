@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from consentry.enforce.confinement import View
 from consentry.enforce.engines import native
 from consentry.enforce.engines.native import NativeEngine
 from consentry.enforce.native import parent
 from consentry.enforce.native.parent import NativeParent, Running
 from consentry.enforce.scorecard import Ground, ScoreCard
+from consentry.surface.modes import View
 from consentry.surface.protected import protected_roots
 
 ALLOW_ALL = bytes([6, 0, 0, 0, 0, 0, 0xFF, 0x7F])

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from consentry.enforce.confinement import Confinement, Reads
+from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import Reads
 from consentry.surface.protected import protected_roots
 from tests.enforce.boxes import ENVIRONMENT, PYTHON, program_of
 

@@ -8,11 +8,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from consentry.enforce.confinement import Confinement, Writes
+from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, NotEnforceable
 from consentry.enforce.native import directplan
 from consentry.enforce.native.planner import Plan, compile_plan
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import Writes
 from consentry.surface.pattern import Pattern
 from tests.enforce.boxes import ENVIRONMENT, program_of, this_host
 

@@ -5,9 +5,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from consentry.enforce.confinement import Reads
 from consentry.enforce.engine import Control, FileState
 from consentry.enforce.violations import Operation, Truth
+from consentry.surface.modes import Reads
 from tests.enforce.outcomes import outcome_of
 
 

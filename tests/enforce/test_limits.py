@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from consentry.enforce.confinement import Limits, Writes
+from consentry.enforce.confinement import Limits
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupplaces import Holds, Place, Version
 from consentry.enforce.limits import (
@@ -21,6 +21,7 @@ from consentry.enforce.limits import (
 )
 from consentry.enforce.usage import Control
 from consentry.enforce.violations import Truth
+from consentry.surface.modes import Writes
 from tests.enforce.conftest import MakeHost
 
 MIB = 1 << 20

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from consentry.base.codes import Code
-from consentry.enforce.confinement import Confinement, Program, Reads, Rounding, Writes
+from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.engine import NotEnforceable
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.facts import HostView
@@ -22,6 +22,7 @@ from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.patternfiles import Budget
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import Reads, Rounding, Writes
 from consentry.surface.protected import protected_roots
 from tests.enforce.boxes import ENVIRONMENT, program_of
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from consentry.enforce.confinement import Confinement, Program, View
+from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.native import calls, visibleplan
 from consentry.enforce.native.planner import compile_plan
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import View
 from tests.enforce import hosts
 from tests.enforce.boxes import this_host
 from tests.enforce.shownfolders import made_folder, shown_folder
@@ -20,7 +21,6 @@ pytestmark = pytest.mark.skipif(
 LOOKS = """
 import json, os
 from pathlib import Path
-from consentry.enforce.confinement import View
 from consentry.surface.lattice import Surface
 from tests.enforce.boxes import PYTHON, run_in_box
 seen = run_in_box(

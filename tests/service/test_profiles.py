@@ -7,7 +7,7 @@ import pytest
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Where
 from consentry.base.units import Duration, Size
-from consentry.declare.profile import Limits as Said
+from consentry.declare.profile import DeclaredLimits as Said
 from consentry.declare.profile import Profile
 from consentry.enforce.confinement import Limits
 from consentry.service.commandline import RunWish, bind_wish

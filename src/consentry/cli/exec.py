@@ -12,7 +12,7 @@ from consentry.cli.runoptions import exit_status, limits_of, printed, status_apa
 from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
-from consentry.enforce.confinement import Denials, View
+from consentry.enforce.confinement import Denials
 from consentry.record.auditfields import Trigger
 from consentry.service.commandline import RunWish
 from consentry.service.execution import asked_for, carry_out
@@ -25,6 +25,7 @@ from consentry.service.refusals import (
 )
 from consentry.service.runs import Run
 from consentry.service.surroundings import Surroundings, look_around
+from consentry.surface.modes import View
 from consentry.surface.permission_sets import PermissionSet
 
 PAGE = Page(

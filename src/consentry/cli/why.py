@@ -13,10 +13,10 @@ from consentry.cli.command import PlainCommand, output_of
 from consentry.cli.output import Output
 from consentry.cli.runtext import Entry, ending_in_words, stopped_rows
 from consentry.cli.table import Page
-from consentry.enforce.confinement import View
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.runlookup import find_run
 from consentry.service.surroundings import look_around
+from consentry.surface.modes import View
 
 PAGE = Page(
     summary="Explain a recorded run: how it ended, what was stopped, and what would allow it.",
@@ -62,7 +62,7 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
     yield f"  run       {safe_line(entry['id'])}"
     yield f"  program   {safe_line(tool.get('path', tool['name']))}, {safe_line(tool['version'])}"
     if execution["startTime"] is not None:
-        yield f"  started   {_local(execution['startTime'])}"
+        yield f"  started   {Instant.parse(execution['startTime']).shown()}"
     yield f"  ended     {ending_in_words(entry)}"
     if execution.get("problem") is not None:
         yield f"  because   {safe_line(execution['problem']['message'])}"
@@ -78,10 +78,6 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
     yield from _changed(output, entry)
     if output.verbose:
         yield from _held(output, entry)
-
-
-def _local(stored: str) -> str:
-    return Instant.parse(stored).as_datetime().astimezone().isoformat(sep=" ", timespec="seconds")
 
 
 def _stopped(output: Output, entry: Entry) -> Iterator[str]:

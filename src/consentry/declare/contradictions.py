@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from consentry.base.errors import BadInput, Where
 from consentry.declare.pathentries import PathEntry, charge
 from consentry.declare.problems import Problems
-from consentry.declare.profile import Filesystem, Profile, Writes
+from consentry.declare.profile import Filesystem, Profile
 from consentry.declare.profilesurface import profile_surface
 from consentry.surface.automaton import Work, find_path
+from consentry.surface.modes import Writes
 from consentry.surface.pattern import Pattern
 from consentry.surface.patternindex import PatternIndex
 

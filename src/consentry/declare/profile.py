@@ -15,6 +15,7 @@ from consentry.declare.pathentries import PathEntry
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import NOTHING
+from consentry.surface.modes import Reads, Rounding, View, Writes
 from consentry.surface.pattern import Pattern, Vocabulary
 from consentry.surface.patterns import PatternScope
 
@@ -30,34 +31,6 @@ class EngineName(StrEnum):
     DOCKER = "docker"
     PODMAN = "podman"
     DENO = "deno"
-
-
-class View(StrEnum):
-    """What exists inside: only what is granted, or the host's tree with most of it closed."""
-
-    PRIVATE = "private"
-    VISIBLE = "visible"
-
-
-class Writes(StrEnum):
-    """Where writing goes: to a layer that is committed at the end, or to the files at once."""
-
-    LAYER = "layer"
-    DIRECT = "direct"
-
-
-class Reads(StrEnum):
-    """How the list of files read is known: seen, or opened by the supervisor itself."""
-
-    OBSERVED = "observed"
-    EXACT = "exact"
-
-
-class Rounding(StrEnum):
-    """Whether a pattern may be held by its literal root, or only exactly."""
-
-    ROUNDED = "rounded"
-    EXACT = "exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +66,8 @@ class Filesystem:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """What a run may use up; None leaves the engine's own default."""
+class DeclaredLimits:
+    """What a run may use up, as it was written; None leaves the engine's own default."""
 
     cpu: Duration | None = None
     memory: Size | None = None
@@ -117,7 +90,7 @@ class Profile:
     dropped: tuple[str, ...] = ()
     filesystem: Filesystem = Filesystem()
     network: Access[HostScope] = NOTHING.net_access
-    limits: Limits = Limits()
+    limits: DeclaredLimits = DeclaredLimits()
     view: View = View.PRIVATE
     writes: Writes = Writes.LAYER
     reads: Reads = Reads.OBSERVED

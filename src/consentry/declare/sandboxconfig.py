@@ -28,16 +28,12 @@ from consentry.declare.names import profile_name
 from consentry.declare.nodes import Broken, Mapping, Scalar, clipped
 from consentry.declare.pathentries import GrantCheck, PathEntry, profile_path
 from consentry.declare.profile import (
+    DeclaredLimits,
     DenyList,
     EngineName,
     Filesystem,
-    Limits,
     Profile,
-    Reads,
-    Rounding,
     SandboxConfig,
-    View,
-    Writes,
 )
 from consentry.declare.quantities import cpu_time, duration, processes, size
 from consentry.declare.reader import read_document
@@ -47,6 +43,7 @@ from consentry.surface.automaton import Work
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import host_access
+from consentry.surface.modes import Reads, Rounding, View, Writes
 from consentry.surface.protected import ProtectedRoots, protected_roots
 
 EVERYTHING = "*"
@@ -236,16 +233,16 @@ def _network(value: Value) -> Access[HostScope] | None:
     )
 
 
-def _limits(fields: Fields) -> Limits:
-    limits = fields.may("resources", _resources, Limits())
+def _limits(fields: Fields) -> DeclaredLimits:
+    limits = fields.may("resources", _resources, DeclaredLimits())
     return replace(limits, timeout=fields.may("timeout", duration, None))
 
 
-def _resources(value: Value) -> Limits | None:
+def _resources(value: Value) -> DeclaredLimits | None:
     fields = value.fields(_KEYS_OF_RESOURCES)
     if fields is None:
         return None
-    return Limits(
+    return DeclaredLimits(
         cpu=fields.may("maxCPU", cpu_time, None),
         memory=fields.may("maxMemory", size, None),
         processes=fields.may("maxProcesses", processes, None),

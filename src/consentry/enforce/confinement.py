@@ -11,35 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import Reads, Rounding, View, Writes
 from consentry.surface.pattern import Pattern
-
-
-class View(StrEnum):
-    """What exists inside."""
-
-    PRIVATE = "private"
-    VISIBLE = "visible"
-
-
-class Writes(StrEnum):
-    """Where writes go while the program runs."""
-
-    LAYER = "layer"
-    DIRECT = "direct"
-
-
-class Reads(StrEnum):
-    """How the list of files read is made."""
-
-    OBSERVED = "observed"
-    EXACT = "exact"
-
-
-class Rounding(StrEnum):
-    """Whether a pattern may be held by the folder it begins with."""
-
-    ROUNDED = "rounded"
-    EXACT = "exact"
 
 
 class Denials(StrEnum):

@@ -20,13 +20,14 @@ from typing import Final
 
 from consentry.base.canonical import Json
 from consentry.enforce.cgroups import RunGroup
-from consentry.enforce.confinement import Limits, Writes
+from consentry.enforce.confinement import Limits
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupplaces import Holds, Place, find_places
 from consentry.enforce.ownership import ROOT_UID
 from consentry.enforce.usage import Control
 from consentry.enforce.violations import Truth
 from consentry.enforce.watcher import can_watch
+from consentry.surface.modes import Writes
 
 MOST_PROCESSES: Final = 1024
 MOST_DESCRIPTORS: Final = 4096

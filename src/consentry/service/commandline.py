@@ -14,16 +14,7 @@ from typing import Final, Literal
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.declare.profile import Profile
-from consentry.enforce.confinement import (
-    Confinement,
-    Denials,
-    Limits,
-    Program,
-    Reads,
-    Rounding,
-    View,
-    Writes,
-)
+from consentry.enforce.confinement import Confinement, Denials, Limits, Program
 from consentry.enforce.ownership import is_roots_alone
 from consentry.enforce.programfiles import Started, look_at_program
 from consentry.enforce.roots import OWN_FOLDERS, is_own
@@ -42,6 +33,7 @@ from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import View
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 from consentry.surface.permission_sets import PermissionSet, definition
 from consentry.surface.protected import ProtectedRoots
@@ -280,9 +272,9 @@ def as_profile_says(
     return replace(
         confinement,
         denied=profile.filesystem.no_access.patterns,
-        view=view or View(profile.view),
-        writes=Writes(profile.writes),
-        reads=Reads(profile.reads),
-        rounding=Rounding(profile.patterns),
+        view=view or profile.view,
+        writes=profile.writes,
+        reads=profile.reads,
+        rounding=profile.patterns,
         limits=with_limits_of(profile, confinement.limits),
     )

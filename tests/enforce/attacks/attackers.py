@@ -22,13 +22,13 @@ from typing import Any, Final
 
 import consentry
 from consentry.enforce.commit import commit
-from consentry.enforce.confinement import Reads, View, Writes
 from consentry.enforce.layer import LayerRoot, file_clock_ns
 from consentry.enforce.layerscan import scan
 from consentry.enforce.native import parent
 from consentry.enforce.writerules import WriteRules
 from consentry.enforce.writeverdicts import judge
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import Reads, View, Writes
 from consentry.surface.pattern import Pattern
 from consentry.surface.patterns import PatternScope
 from tests.enforce.attacks import without

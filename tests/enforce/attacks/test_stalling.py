@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from consentry.enforce.confinement import Confinement, Limits, Reads
+from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.engine import Ending, Outcome
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import Reads
 from consentry.surface.protected import protected_roots
 from tests.enforce.attacks.attackers import PRELUDE
 from tests.enforce.boxes import ENVIRONMENT, PYTHON, program_of

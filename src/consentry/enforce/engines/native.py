@@ -15,7 +15,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
-from consentry.enforce.confinement import Confinement, Denials, Reads, View, Writes
+from consentry.enforce.confinement import Confinement, Denials
 from consentry.enforce.engine import (
     Control,
     Held,
@@ -59,6 +59,7 @@ from consentry.enforce.streams import Pipe, Terminal
 from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
+from consentry.surface.modes import Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
 HELD: Final = (

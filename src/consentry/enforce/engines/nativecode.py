@@ -15,7 +15,7 @@ from consentry.base.canonical import digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
-from consentry.enforce.confinement import Confinement, Reads, View, Writes
+from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome
 from consentry.enforce.engines.native import HELD, Io
 from consentry.enforce.facts import HostView
@@ -49,6 +49,7 @@ from consentry.enforce.roots import bound_roots
 from consentry.enforce.streams import Pipe
 from consentry.enforce.violations import Operation, PermissionDenied, Truth
 from consentry.surface.dimensions import Level
+from consentry.surface.modes import Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
 SNIPPET: Final = "snippet"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from consentry.enforce.confinement import Confinement, Rounding, View, Writes
+from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Lacking, NotEnforceable
 from consentry.enforce.native.directplan import DirectPlan, compile_direct, direct_roots
 from consentry.enforce.native.otherids import FIRST
@@ -45,6 +45,7 @@ from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.native.visibleplan import backdrop_steps
 from consentry.enforce.roots import Root, bound_roots
 from consentry.surface.dimensions import Level
+from consentry.surface.modes import Rounding, View, Writes
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 

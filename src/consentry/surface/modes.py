@@ -1,0 +1,31 @@
+"""Ways to confine a run that a document may name and an engine must hold; the words are the document's."""
+
+from enum import StrEnum
+
+
+class View(StrEnum):
+    """What exists inside: only what is granted, or the host's tree with most of it closed."""
+
+    PRIVATE = "private"
+    VISIBLE = "visible"
+
+
+class Writes(StrEnum):
+    """Where writing goes: to a layer that is committed at the end, or to the files at once."""
+
+    LAYER = "layer"
+    DIRECT = "direct"
+
+
+class Reads(StrEnum):
+    """How the list of files read is known: seen, or opened by the supervisor itself."""
+
+    OBSERVED = "observed"
+    EXACT = "exact"
+
+
+class Rounding(StrEnum):
+    """Whether a pattern may be held by its literal root, or only exactly."""
+
+    ROUNDED = "rounded"
+    EXACT = "exact"
