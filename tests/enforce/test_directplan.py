@@ -136,6 +136,17 @@ def test_below_the_run_s_own_folders_nothing_is_written_at_once() -> None:
         assert "the run's own" in _refused(Path(name))[0]
 
 
+@pytest.mark.skipif(os.getuid() == 0, reason="root looks into every folder")
+def test_a_folder_that_is_closed_to_its_owner_is_refused(place: Path) -> None:
+    """The program could open it again, and nobody has seen what is in it."""
+    (place / "out/closed/.git").mkdir(parents=True)
+    (place / "out/closed").chmod(0)
+    try:
+        assert "cannot be looked through" in _refused(place)[0]
+    finally:
+        (place / "out/closed").chmod(0o700)
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root reaches a folder of somebody else's")
 def test_root_writes_nobody_else_s_folder(place: Path) -> None:
     """Its files would be root's, in a folder that is not."""

@@ -16,8 +16,8 @@ from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.profiles import find_profile
 from consentry.service.runs import Run
+from tests.elsewhere import folder_elsewhere
 from tests.service.conftest import MakeAround
-from tests.service.elsewhere import folder_elsewhere
 
 PROFILE = """
 sandboxConfig:
@@ -71,7 +71,7 @@ def test_what_was_written_is_observed_and_there(runs: Runs, project: Path) -> No
     """Each list says so, with digests of what the files are now."""
     run = runs(
         "cat data/in > out/new; echo more >> out/old; rm out/gone; mv out/moved out/there;"
-        " mkdir out/sub; echo x > out/sub/x; echo t > out/tmp; rm out/tmp"
+        " mkdir out/sub; echo x > out/sub/x; echo t > out/tmp; rm out/tmp; cat out/there"
     )
     assert run.outcome.exit_code == 0, run.outcome.stderr
     assert (project / "out/new").read_text() == "text"
@@ -87,6 +87,7 @@ def test_what_was_written_is_observed_and_there(runs: Runs, project: Path) -> No
     assert written["out/new"]["hash"] == f"sha256:{hashlib.sha256(b'text').hexdigest()}"
     assert written["out/old"]["size"] == len("textmore\n")
     assert [each["path"] for each in impact["filesDeleted"]] == ["out/gone", "out/moved"]
+    assert [each["path"] for each in impact["filesRead"]] == ["data/in", "out/there"]
     assert impact["committed"] is True
     assert impact["discarded"] is None
     assert impact["truth"] == {

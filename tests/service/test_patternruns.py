@@ -13,8 +13,8 @@ from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.profiles import find_profile
 from consentry.service.runs import Run
+from tests.elsewhere import folder_elsewhere
 from tests.service.conftest import MakeAround
-from tests.service.elsewhere import folder_elsewhere
 
 PROFILE = """
 sandboxConfig:
@@ -93,6 +93,9 @@ def test_where_something_may_be_written_it_is_reported(runs: Runs, project: Path
     assert _reads(run) == {"docs/a.md": "rounded", "docs/a.key": "outside"}
     rounded = [each for each in _sandbox(run)["controls"] if "`docs/*.md`" in each["mechanism"]]
     assert [(each["control"], each["truth"]) for each in rounded] == [("reads", "observed")]
+    impact: Any = run.entry["impact"]
+    written = [(each["path"], each["held"]) for each in impact["filesWritten"]]
+    assert written == [("docs/new.pdf", "rounded")]
     assert (project / "docs/new.pdf").exists()
     assert not (project / "docs/new.key").exists()
 

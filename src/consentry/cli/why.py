@@ -99,6 +99,8 @@ def _is_complete(entry: Entry) -> bool:
 def _changed(output: Output, entry: Entry) -> Iterator[str]:
     impact = entry["impact"]
     verb = "changed" if impact["committed"] else "written and not taken over"
+    if impact.get("truth", {}).get("filesWritten") == "observed" and impact["committed"]:
+        verb = "written at once, as far as it was seen"
     lists = (
         (verb, [each["path"] for each in impact["filesWritten"]]),
         ("deleted", [each["path"] for each in impact["filesDeleted"]]),

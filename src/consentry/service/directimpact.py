@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 
 from consentry.base.canonical import Json
-from consentry.enforce.engine import Outcome
+from consentry.enforce.engine import HeldAs, Outcome
 from consentry.enforce.violations import Truth
 from consentry.service.readhashes import ReadHashes
 from consentry.service.runrecord import MOST_LISTED, Impact, shown_path
@@ -48,6 +48,7 @@ def _written(
         "hash": hashes.digest_of(path),
         "size": size,
         "change": "modified" if was_there else "created",
+        "held": HeldAs.EXACT.value,
     }
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 from consentry.base.canonical import Json
 from consentry.base.errors import ConsentryError
 from consentry.enforce.commit import CommitResult, commit
-from consentry.enforce.engine import Ending, Outcome
+from consentry.enforce.engine import Ending, HeldAs, Outcome
 from consentry.enforce.layer import Change, LayerRoot, file_clock_ns, inside_of, path_text
 from consentry.enforce.layerscan import scan
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.planparts import Layered, made_folders
+from consentry.enforce.native.readgrants import ReadGrants
 from consentry.enforce.writerules import WriteRules
 from consentry.enforce.writeverdicts import Verdicts, judge
 from consentry.service.commandline import BoundWish
@@ -32,6 +33,7 @@ class Takeover:
     rules: WriteRules
     workspace: Path
     started_ns: int
+    grants: ReadGrants
 
     @classmethod
     def prepared(cls, bound: BoundWish, plan: Plan, home: Path | None) -> "Takeover":
@@ -45,7 +47,7 @@ class Takeover:
             denied=plan.denied,
         )
         roots = tuple(map(_layer_root, plan.layered))
-        return cls(roots, rules, confinement.workspace, file_clock_ns())
+        return cls(roots, rules, confinement.workspace, file_clock_ns(), plan.grants)
 
     def after(
         self, outcome: Outcome, run: str, state: Path, *, keep_partial: bool = False
@@ -98,11 +100,17 @@ class Takeover:
             "hash": _digest(change.sha256),
             "size": change.size,
             "change": change.kind.value,
+            "held": self._held(change).value,
         }
 
     def _deleted(self, change: Change) -> dict[str, Json]:
         was = None if change.was is None else change.was.sha256
         return {"path": self._shown(change), "hash": _digest(was)}
+
+    def _held(self, change: Change) -> HeldAs:
+        """How the grant is held that lets it leave; without one of its own, it made a folder for one."""
+        place = os.fsdecode(inside_of(change.root, change.path))
+        return self.grants.held_as(place) or HeldAs.EXACT
 
     def _shown(self, change: Change) -> str:
         """Relative to the workspace where it lies in it, else absolute."""

@@ -77,6 +77,22 @@ def test_names_that_other_programs_obey_are_not_made(attacker: Attacker) -> None
     assert _there(attacker, names) == set()
 
 
+def test_in_the_view_visible_it_is_the_same(attacker: Attacker) -> None:
+    """The host's tree behind it changes nothing about who makes names."""
+    attacker.put("ws/.git/config", "OURS")
+    attempts = {
+        "harmless": "put('some/file')",
+        "obeyed": "put('.envrc')",
+        "there": "put('.git/config')",
+        "outside": "write('../beside')",
+    }
+    found = attacker.tries(attempts, setup=PUT, view="visible", **DIRECT)
+    assert found.pop("harmless") == "done"
+    assert set(found.values()) <= {"EACCES", "EROFS"}, found
+    assert (attacker.ws / "some/file").exists()
+    assert _there(attacker, (".envrc", "../beside")) == set()
+
+
 def test_those_that_exist_stay_as_they_are(attacker: Attacker) -> None:
     """They can be read, and neither written nor replaced, moved or removed, nor their folders."""
     paths = [attacker.put(f"ws/{name}", "OURS") for name in OBEYED]
@@ -113,11 +129,24 @@ def test_no_folder_becomes_a_repository(attacker: Attacker) -> None:
         "head first": "os.mkdir('work/hooks')",
         "head moved": "os.makedirs('c/hooks') or write('c/x') and os.rename('c/x', 'c/HEAD')",
         "modules": "os.makedirs('m/modules/sub/hooks') or os.rename('m', '.git')",
+        "closed": "os.makedirs('n/modules/sub/hooks') or os.chmod('n/modules', 0)"
+        " or os.rename('n', '.git')",
     }
     found = attacker.tries(ways, **DIRECT)
     assert set(found.values()) == {"EACCES"}, found
     stopped = (".git/hooks", "b/.git/hooks", "bare/HEAD", "work/hooks", "c/HEAD", ".git/modules")
     assert _there(attacker, stopped) == set()
+    (attacker.ws / "n/modules").chmod(0o700)
+
+
+def test_a_program_without_a_free_descriptor_is_told_so(attacker: Attacker) -> None:
+    """What was opened for it cannot be given; it does not wait for ever."""
+    ways = {
+        "full": "__import__('resource').setrlimit(7, (3, 3)) or write('late')",
+        "next": "write('early')",
+    }
+    found = attacker.tries(ways, **DIRECT)
+    assert found == {"full": "EMFILE", "next": "done"}
 
 
 def test_nothing_is_left_that_leads_out_or_lends_an_identity(attacker: Attacker) -> None:

@@ -184,12 +184,23 @@ class _Walk:
             try:
                 entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
             except OSError:
+                self._refuse_closed(folder)
                 continue
             self._left -= len(entries)
             there = [entry.name for entry in entries]
             waiting += [entry.path for entry in entries if self._is_entered(entry, top, there)]
         if self._left < 0:
             why = f"`{root}` has more than {MOST_SEEN:,} names, too many to be looked through"
+            self.lacking.append(Lacking(Control.DENY_INSIDE, why))
+
+    def _refuse_closed(self, folder: bytes) -> None:
+        """One that is closed to its owner can be opened by them, and so by the program."""
+        try:
+            is_ours = os.lstat(folder).st_uid == os.getuid()
+        except FileNotFoundError:
+            return
+        if is_ours:
+            why = f"`{os.fsdecode(folder)}` cannot be looked through"
             self.lacking.append(Lacking(Control.DENY_INSIDE, why))
 
     def _is_entered(self, entry: "os.DirEntry[bytes]", root: bytes, there: list[bytes]) -> bool:

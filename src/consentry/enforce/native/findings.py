@@ -100,8 +100,9 @@ class _Reader:
         self._truth = truth
         self._plan = plan
         self._protected = protected
+        written = plan.layered if plan.direct is None else plan.direct.roots
         self._shown = tuple(
-            str(root.path) for root in (*(layer.root for layer in plan.layered), *plan.readable)
+            str(root.path) for root in (*(each.root for each in written), *plan.readable)
         )
         self.found = Findings()
 
@@ -123,7 +124,9 @@ class _Reader:
             case "opened":
                 self._opened(place, FileState(*detail), times)
             case "refused":
-                if not is_granted(self._plan, place):
+                if self._is_closed(place):
+                    self._read_granted(place, times)
+                elif not is_granted(self._plan, place):
                     self._deny_path(Operation.READ, place, "--read", times)
             case "connect":
                 self._connect(place, detail, times)

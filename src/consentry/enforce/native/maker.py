@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 GO_ON, DONE, FAILED, REFUSED = range(4)
 _MOST_ORDER = 1 << 15
+_PATIENCE = 30.0
 _SIGKILL = 9
 _KIND, _FOLDER, _LINK = 0o170000, 0o040000, 0o120000
 _NO_REPLACE = 1
@@ -37,21 +38,27 @@ class Maker:
 
     def __init__(self, program: int, wish: "Mapping[str, Any]") -> None:
         self._socket, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        self._is_gone = False
         self._pid = calls.clone(0)
         if self._pid == 0:
             _live(program, wish, its.detach())
         its.close()
+        self._socket.settimeout(_PATIENCE)
 
     def ask(self, order: "tuple[Any, ...]") -> "tuple[int, int, bytes, int | None]":
         """What became of it, the number of an error, a name or rule, and what was opened."""
+        if self._is_gone:
+            return FAILED, errno.EACCES, b"", None
         try:
             self._socket.send(marshal.dumps(order))
             said, ancillary, _, _ = self._socket.recvmsg(
                 _MOST_ORDER, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
             )
         except OSError:
-            return FAILED, errno.EACCES, b"", None
+            said, ancillary = b"", []
         if not said:
+            # Dead, or held up by a file system that does not answer; others wait for us.
+            self._is_gone = True
             return FAILED, errno.EACCES, b"", None
         opened = [int.from_bytes(data[:4], "little") for _, _, data in ancillary]
         what, number, text = marshal.loads(said)  # noqa: S302 - from our own process
@@ -281,7 +288,7 @@ class _Bench:
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         top = os.open(source.name, flags, dir_fd=source.folder)
         self._held.append(top)
-        for where, folders, files, folder in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+        for where, folders, files, folder in os.fwalk(".", dir_fd=top, onerror=_raise):
             there = [os.fsencode(name) for name in (*folders, *files)]
             left -= len(there)
             if left < 0:
@@ -293,6 +300,11 @@ class _Bench:
                 rule = self._names.rule_against(path, spot.root, kind, there.copy)
                 if rule is not None:
                     raise _Stopped(REFUSED, errno.EACCES, _told(path, rule))
+
+
+def _raise(problem: OSError) -> None:
+    """A folder that cannot be looked through is not moved: it could be opened again elsewhere."""
+    raise problem
 
 
 def _told(path: bytes, rule: str) -> bytes:

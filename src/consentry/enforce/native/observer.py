@@ -154,8 +154,9 @@ class Observer:
         given = _HAND_IN.pack(number, _ADD_AND_SEND, opened, 0, flags & os.O_CLOEXEC)
         try:
             fcntl.ioctl(self.listener, _ADD, given)
-        except OSError:
-            pass  # it is gone, and with it whoever wanted to know
+        except OSError as problem:
+            # It has no number left for it, or is gone.
+            self._tell(number, problem.errno or errno.EACCES, 0)
         finally:
             os.close(opened)
         return True
