@@ -131,13 +131,13 @@ def test_a_file_that_is_made_later_is_not_open(engine: NativeEngine, tmp_path: P
     (tmp_path / "old.txt").write_text("old")
     plan = engine.compile(wanted)
     (tmp_path / "new.txt").write_text("new")
-    outcome = engine._held_run(plan, (), Io(keeps=True), "run")
+    outcome = engine._held_run(plan, (), Io(keeps=True))
     assert outcome.stdout == b"old"
     assert outcome.reads == (str(tmp_path / "old.txt"),)
     [violation] = outcome.violations
     assert violation.resource == str(tmp_path / "new.txt")
     assert violation.rule == "made after `*.txt` was bound"
-    assert engine._held_run(engine.compile(wanted), (), Io(keeps=True), "run").stdout == b"oldnew"
+    assert engine._held_run(engine.compile(wanted), (), Io(keeps=True)).stdout == b"oldnew"
 
 
 def test_below_the_run_s_own_folders_a_pattern_is_rounded_up(

@@ -56,7 +56,7 @@ def _run_rewritten(engine: NativeEngine, wanted: Confinement, tool: Path) -> byt
         with tool.open("r+") as file:
             file.write(SAYS.format("EVIL"))
             file.truncate()
-        return engine._held_run(plan, sealed, Io(keeps=True), f"test-{os.urandom(8).hex()}").stdout
+        return engine._held_run(plan, sealed, Io(keeps=True)).stdout
     finally:
         for each in sealed:
             each.close()

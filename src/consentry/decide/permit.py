@@ -61,6 +61,7 @@ class PermitOrder:
     arguments: tuple[str, ...]
     surface: Surface = field(repr=False)
     decision_event_id: str
+    _surface: Mapping[str, Json] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_text("subject", self.subject)
@@ -72,6 +73,18 @@ class PermitOrder:
         check_texts("arguments", self.arguments)
         check_id_field("decisionEventId", self.decision_event_id, EVENT_PREFIX)
         object.__setattr__(self, "digests", MappingProxyType(dict(self.digests)))
+        # Spelled once: an order is written several times on its way.
+        object.__setattr__(self, "_surface", surface_to_json(self.surface))
+
+    def to_json(self) -> dict[str, Json]:
+        """The fields as a permit records them."""
+        return {
+            "subject": self.subject,
+            "digests": dict(self.digests),
+            "arguments": list(self.arguments),
+            "surface": dict(self._surface),
+            "decisionEventId": self.decision_event_id,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +131,10 @@ class Permit:
 
     def to_json(self) -> dict[str, Json]:
         """The fields as they are recorded."""
-        order = self.order
         return {
             "permitId": self.permit_id,
-            "subject": order.subject,
-            "digests": dict(order.digests),
-            "arguments": list(order.arguments),
-            "surface": surface_to_json(order.surface),
+            **self.order.to_json(),
             "machineId": self.machine_id,
-            "decisionEventId": order.decision_event_id,
             "madeAt": str(self.made_at),
             "expiresAt": str(self.expires_at),
             "spentAt": as_json(self.spent_at),

@@ -39,35 +39,24 @@ class RunGroup:
         processes: int | None = None,
     ) -> None:
         """Makes the groups and sets the limits; raises `OSError` when one is refused."""
-        name = _name_for(run_id)
+        self.name = _name_for(run_id)
         self._folders: dict[Holds, tuple[Version, str]] = {}
         self._made: list[str] = []
         self._most_memory = 0
         self._most_processes = 0
         try:
             for place in places:
-                folder = f"{place.folder}/{name}"
+                folder = f"{place.folder}/{self.name}"
                 os.mkdir(folder, 0o755)  # noqa: PTH102 - once a run, and it counts
                 self._made.append(folder)
                 self._folders |= dict.fromkeys(place.holds, (place.version, folder))
-            if memory_bytes is not None:
-                self._limit_memory(memory_bytes)
-            if processes is not None:
-                pids = self._folders[Holds.PIDS][1]
-                _put(f"{pids}/pids.max", processes + _OUR_PROCESSES)
+            for place, folder in zip(places, self._made, strict=True):
+                for file, value, may_lack in settings_of(place, memory_bytes, processes):
+                    with contextlib.suppress(*((FileNotFoundError,) if may_lack else ())):
+                        _put(f"{folder}/{file}", value)
         except OSError:
             self.remove()
             raise
-
-    def _limit_memory(self, size: int) -> None:
-        version, folder = self._folders[Holds.MEMORY]
-        is_first = version is Version.V1
-        _put(f"{folder}/{'memory.limit_in_bytes' if is_first else 'memory.max'}", size)
-        # Without these a program could be moved to disk instead of being stopped; kernels that do
-        # not count swap lack the file.
-        swap = ("memory.memsw.limit_in_bytes", size) if is_first else ("memory.swap.max", 0)
-        with contextlib.suppress(FileNotFoundError):
-            _put(f"{folder}/{swap[0]}", swap[1])
 
     @property
     def doors(self) -> list[str]:
@@ -121,10 +110,39 @@ class RunGroup:
         """Ends every process in the groups."""
         _kill_all(self._made)
 
+    def remove_if_empty(self) -> bool:
+        """Tries once; false when something is still in one."""
+        for folder in list(self._made):
+            try:
+                os.rmdir(folder)  # noqa: PTH106 - as above
+            except FileNotFoundError:
+                pass
+            except OSError:
+                return False
+            self._made.remove(folder)
+        return True
+
     def remove(self) -> bool:
         """Removes the groups; false when something is still in one, which is then left."""
         self._made = [folder for folder in self._made if not _removed(folder)]
         return not self._made
+
+
+def settings_of(
+    place: Place, memory_bytes: int | None, processes: int | None
+) -> Iterator[tuple[str, int, bool]]:
+    """The files of a group there to write, what to write, and whether one may be missing."""
+    if memory_bytes is not None and Holds.MEMORY in place.holds:
+        is_first = place.version is Version.V1
+        yield ("memory.limit_in_bytes" if is_first else "memory.max", memory_bytes, False)
+        # Without these a program could be moved to disk instead of being stopped; kernels that do
+        # not count swap lack the file.
+        if is_first:
+            yield ("memory.memsw.limit_in_bytes", memory_bytes, True)
+        else:
+            yield ("memory.swap.max", 0, True)
+    if processes is not None and Holds.PIDS in place.holds:
+        yield ("pids.max", processes + _OUR_PROCESSES, False)
 
 
 def sweep(places: Sequence[Place], proc: Path = Path("/proc")) -> int:

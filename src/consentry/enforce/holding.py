@@ -16,13 +16,14 @@ Only the first limit that a run went over is reported: what comes after it comes
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
-from consentry.enforce.cgroups import RunGroup
+from consentry.enforce.cgroups import RunGroup, settings_of
+from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.limits import LimitPlan, Mechanism
 from consentry.enforce.usage import Control, Exceeded, Usage
 from consentry.enforce.watcher import INTERVAL_SECONDS, Watcher
@@ -43,9 +44,16 @@ class HeldLimits:
     """Not shared between threads."""
 
     def __init__(
-        self, plan: LimitPlan, run_id: str, clock: Callable[[], float] = time.monotonic
+        self,
+        plan: LimitPlan,
+        run_id: str,
+        clock: Callable[[], float] = time.monotonic,
+        stock: GroupStock | None = None,
     ) -> None:
-        """Makes the run's groups; raises when something was asked for that nothing holds."""
+        """Makes the run's groups; raises when something was asked for that nothing holds.
+
+        With a `stock`, the run has the group that it is found in when it has started.
+        """
         if plan.unheld:
             listed = "; ".join(map(str, plan.unheld))
             raise Refused(Code.ENGINE_FAILED, f"limits that this host cannot hold: {listed}")
@@ -56,31 +64,49 @@ class HeldLimits:
         self._usage = Usage()
         self._exceeded: Exceeded | None = None
         self._look_again_at = clock() + INTERVAL_SECONDS
-        self._group = self._make_group(run_id)
+        self._stock = stock if plan.places else None
+        self._is_supplied = False
+        self._group = self._make_group(run_id) if stock is None else None
 
     def _make_group(self, run_id: str) -> RunGroup | None:
         if not self._plan.places:
             return None
+        memory, processes = self._group_limits()
+        try:
+            return RunGroup(self._plan.places, run_id, memory_bytes=memory, processes=processes)
+        except OSError as problem:
+            raise _no_group(problem) from problem
+
+    def _group_limits(self) -> tuple[int | None, int | None]:
         memory = self._plan.limit(Control.MEMORY, *_GROUPS)
         processes = self._plan.limit(Control.PROCESSES, *_GROUPS)
-        try:
-            return RunGroup(
-                self._plan.places,
-                run_id,
-                memory_bytes=None if memory is None else int(memory),
-                processes=None if processes is None else int(processes),
-            )
-        except OSError as problem:
-            why = f"no control group for the run: {problem}"
-            raise Refused(Code.ENGINE_FAILED, why) from problem
+        return (
+            None if memory is None else int(memory),
+            None if processes is None else int(processes),
+        )
 
     def told(self) -> dict[str, Any]:
-        """What the launcher must be told."""
-        return {
-            "rlimits": list(self._plan.rlimits),
-            "groups": [] if self._group is None else self._group.doors,
-            "layer_bytes": self._plan.layer_bytes,
-        }
+        """What the launcher must be told; called once."""
+        told = {"rlimits": list(self._plan.rlimits), "layer_bytes": self._plan.layer_bytes}
+        if self._stock is None:
+            return {**told, "groups": [] if self._group is None else self._group.doors}
+        try:
+            supply = self._stock.supply()
+        except OSError as problem:
+            raise _no_group(problem) from problem
+        self._is_supplied = True
+        return {**told, "stock": supply, "group_limits": list(self._settings())}
+
+    def _settings(self) -> Iterator[tuple[int, str, int, bool]]:
+        """By the number of the place, because the group is not known yet."""
+        for number, place in enumerate(self._plan.places):
+            for name, value, may_lack in settings_of(place, *self._group_limits()):
+                yield (number, name, value, may_lack)
+
+    def started_in(self, name: str) -> None:
+        """The group that the box has, by its name."""
+        if self._stock is not None and self._group is None:
+            self._group = self._stock.started(name)
 
     @property
     def pause(self) -> float:
@@ -164,7 +190,15 @@ class HeldLimits:
         if self._store is not None:
             os.close(self._store)
             self._store = None
-        if self._group is not None and not self._group.remove():
+        if self._stock is not None:
+            if self._is_supplied:
+                self._stock.ended(self._group)
+            self._is_supplied = False
+        elif self._group is not None and not self._group.remove():
             self._group.kill()
             self._group.remove()
         self._group = None
+
+
+def _no_group(problem: OSError) -> Refused:
+    return Refused(Code.ENGINE_FAILED, f"no control group for the run: {problem}")

@@ -6,7 +6,7 @@ asks about. A path stands for every folder and link on the way to it, too.
 
 import os
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
@@ -43,7 +43,7 @@ class Call(Generic[Wish]):
     cwd: Path | None
     uid: int
     account_home: Path | None
-    homes: tuple[Home, ...]
+    homes: tuple[Home, ...] = field(hash=False)
     homes_parent: Path
 
     @classmethod

@@ -78,8 +78,7 @@ class Runner:
             for path in bound.confinement.program.copies:
                 sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
             digests = self._digests(bound.confinement, sealed)
-            permit = self._permitted(bound, digests)
-            facts = self._launched(RunFacts(bound, permit, digests, trigger), plan, sealed, io)
+            facts = self._launched(bound, digests, trigger, plan, sealed, io)
         finally:
             for each in sealed:
                 each.close()
@@ -96,21 +95,36 @@ class Runner:
         return self._ledger.permitted(bound, subject_of(bound.confinement), digests)
 
     def _launched(
-        self, facts: RunFacts, plan: NativePlan, sealed: Sequence[SealedFile], io: Io
+        self,
+        bound: BoundWish,
+        digests: dict[str, Digest],
+        trigger: Trigger,
+        plan: NativePlan,
+        sealed: Sequence[SealedFile],
+        io: Io,
     ) -> RunFacts:
         clock = self._journal.clock
-        started = clock.now()
+        begun: list[RunFacts] = []
+
+        def permitted() -> Permit:
+            permit = self._permitted(bound, digests)
+            begun.append(RunFacts(bound, permit, digests, trigger, started_at=clock.now()))
+            return permit
+
         try:
-            outcome = self._engine.launch(plan, facts.permit, sealed, io)
+            outcome = self._engine.launch(plan, permitted, sealed, io)
         except ConsentryError as problem:
-            self._record(replace(facts, problem=(problem.code.value, problem.message)))
+            said = (problem.code.value, problem.message)
+            for facts in begun:
+                self._record(replace(facts, started_at=None, problem=said))
             raise
         except BaseException as problem:
             # The box is gone, but it may have been there: what it did is not known.
             said = (Code.INTERRUPTED.value, f"ended by {type(problem).__name__}")
-            self._record(replace(facts, started_at=started, ended_at=clock.now(), problem=said))
+            for facts in begun:
+                self._record(replace(facts, ended_at=clock.now(), problem=said))
             raise
-        return replace(facts, started_at=started, ended_at=clock.now(), outcome=outcome)
+        return replace(begun[0], ended_at=clock.now(), outcome=outcome)
 
     def _taken_over(self, facts: RunFacts, takeover: Takeover, *, keep_partial: bool) -> RunFacts:
         outcome = facts.outcome

@@ -9,6 +9,7 @@ import os
 import pwd
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from consentry.enforce.ownership import ROOT_UID
@@ -78,9 +79,15 @@ def _account_home(uid: int) -> Path | None:
 def homes_in(passwd: Path) -> tuple[Home, ...]:
     """The home folders a file in the form of /etc/passwd names."""
     try:
-        lines = passwd.read_bytes().decode("utf-8", "surrogateescape").splitlines()
+        return _homes_named(passwd.read_bytes())
     except OSError:
         return ()
+
+
+@lru_cache(maxsize=2)
+def _homes_named(content: bytes) -> tuple[Home, ...]:
+    """Remembered, because a program that runs many others asks again each time."""
+    lines = content.decode("utf-8", "surrogateescape").splitlines()
     rows = [fields for line in lines if len(fields := line.split(":")) == _PASSWD_FIELDS]
     return tuple(
         Home(Path(fields[5]), f"the home folder of `{fields[0]}`")

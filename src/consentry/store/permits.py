@@ -20,7 +20,7 @@ from consentry.decide.permit import (
 from consentry.record.envelope import Context, Draft
 from consentry.record.events import EventType
 from consentry.store.database import Transaction
-from consentry.store.journal import About, Journal, picked
+from consentry.store.journal import About, Journal
 from consentry.store.ledger import Change, Ledger
 from consentry.store.rows import Overtaken, Table, exists
 
@@ -65,7 +65,11 @@ class StoredPermits:
     def _spending(self, spent: Permit) -> Draft:
         if spent.spent_at is None:
             raise ValueError("a permit that is not spent was recorded as such")
-        payload = picked(spent.to_json(), "permitId", *_SPENDING)
+        payload = {
+            "permitId": spent.permit_id,
+            "spentAt": str(spent.spent_at),
+            "spentBy": spent.spent_by,
+        }
         about = About(spent.order.subject)
         return self._journal.draft(EventType.PERMIT_SPENT, about, payload, spent.spent_at)
 

@@ -105,6 +105,8 @@ class Surface:
         )
 
     def __le__(self, other: "Surface") -> bool:
+        if self is other:
+            return True
         # The cheap dimensions first: most refusals need no look at a path.
         return (
             self.dynamic_code_load.rank <= other.dynamic_code_load.rank

@@ -162,7 +162,7 @@ def test_an_open_folder_is_no_stream(tmp_path: Path) -> None:
     try:
         for io in (Io(stdin=folder), Io(stdout=folder), Io(stderr=folder)):
             with pytest.raises(Refused) as refused:
-                engine._held_run(plan, (), io, "run")
+                engine._held_run(plan, (), io)
             assert refused.value.code is Code.FILE_UNUSABLE
     finally:
         engine.close()

@@ -22,7 +22,7 @@ def _outcome(workspace: Path, code: str) -> Outcome:
         program = program_of([PYTHON, "-I", "-S", "-c", PRELUDE + code], workspace)
         surface = Surface.of(read=["./"], write=["/tmp/"])
         plan = engine.compile(Confinement(surface, workspace, program, ENVIRONMENT))
-        outcome = engine._held_run(plan, (), Io(keeps=True), "run-of-a-test")
+        outcome = engine._held_run(plan, (), Io(keeps=True))
     finally:
         engine.close()
     return outcome

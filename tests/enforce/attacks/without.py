@@ -160,7 +160,7 @@ IN_LAUNCHER: Final[Mapping[str, str]] = {
         "import errno\n"
         "mounted = calls.mount\n"
         "def mount(source, target, kind, flags, data=''):\n"
-        "    if '/.consentry-lower:' in data:\n"
+        "    if ':/proc/self/fd/' in data:\n"
         "        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), 'mount overlay')\n"
         "    mounted(source, target, kind, flags, data)\n"
         "calls.mount = mount"

@@ -5,8 +5,10 @@ and the observer say. The same plan runs as root and as an ordinary user.
 """
 
 import os
+import socket
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -15,6 +17,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
+from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement, Denials
 from consentry.enforce.engine import (
     Control,
@@ -25,6 +28,7 @@ from consentry.enforce.engine import (
     Probe,
 )
 from consentry.enforce.facts import HostView
+from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
 from consentry.enforce.native import calls
@@ -152,6 +156,7 @@ class NativeEngine:
         self._one_start = Lock()
         self._trial: Trial | None = None
         self._means: LimitMeans | None = None
+        self._stock: GroupStock | None = None
 
     def probe(self) -> Probe:
         """What it enforces on this host, shown by doing it."""
@@ -168,7 +173,7 @@ class NativeEngine:
     def _tried(self, wanted: Confinement) -> Outcome:
         """A run of our own attacks, which need no permit; nothing else comes this way."""
         plan = self.compile(wanted)
-        return self._held_run(plan, (), Io(keeps=True), f"probe-{os.urandom(8).hex()}")
+        return self._held_run(plan, (), Io(keeps=True))
 
     def compile(self, wanted: Confinement) -> NativePlan:
         """Binds it to this host; raises `NotEnforceable` with what is not built or not there."""
@@ -230,26 +235,44 @@ class NativeEngine:
             yield Lacking(Control.DENIALS, lack, "leave out --attest; denials are then observed")
 
     def launch(
-        self, plan: NativePlan, permit: Permit, sealed: Sequence[SealedFile], io: Io
+        self,
+        plan: NativePlan,
+        permitted: Callable[[], Permit],
+        sealed: Sequence[SealedFile],
+        io: Io,
     ) -> Outcome:
-        """Runs it to its end: the permit spent just before, and the very bytes that it names."""
-        require_permitted(permit, plan.wanted, sealed)
-        return self._held_run(plan, sealed, io, permit.permit_id)
+        """Runs it to its end, with the very bytes that the permit names.
+
+        The box is built while `permitted` gets and spends the permit; nothing of the program starts
+        before that has returned and the permit was found to be for this run.
+        """
+
+        def allowed() -> None:
+            require_permitted(permitted(), plan.wanted, sealed)
+
+        return self._held_run(plan, sealed, io, allowed)
 
     def _held_run(
-        self, plan: NativePlan, sealed: Sequence[SealedFile], io: Io, run_id: str
+        self,
+        plan: NativePlan,
+        sealed: Sequence[SealedFile],
+        io: Io,
+        allowed: Callable[[], None] = lambda: None,
     ) -> Outcome:
         parent = self._launcher()
-        held = HeldLimits(plan.limits, run_id)
+        held = HeldLimits(plan.limits, f"run-{os.urandom(8).hex()}", stock=self._stock)
         try:
             with attestation(plan.wanted.denials) as records:
-                return self._run(parent, plan, sealed, io, held, records)
+                return self._run(parent, plan, sealed, io, held, records, allowed)
         finally:
             held.close()
 
     def _launcher(self) -> NativeParent:
         with self._one_start:
             if self._parent is None:
+                places = self._limit_means().places
+                sweep(places)
+                self._stock = GroupStock(places, self._ahead)
                 self._parent = NativeParent()
             return self._parent
 
@@ -261,9 +284,15 @@ class NativeEngine:
         io: Io,
         held: HeldLimits,
         records: Watch | None,
+        allowed: Callable[[], None],
     ) -> Outcome:
         streams = _Streams.of(io)
-        files = [*streams.files, *(() if io.terminal is None else (io.terminal.its,))]
+        waits, go = socket.socketpair()
+        files = [
+            *streams.files,
+            waits.fileno(),
+            *(() if io.terminal is None else (io.terminal.its,)),
+        ]
         request = self._request(plan, len(files), has_terminal=io.terminal is not None)
         if records is not None and plan.plan.landlock is not None:
             request["landlock"] = {**plan.plan.landlock, "mark": records.mark}
@@ -271,13 +300,31 @@ class NativeEngine:
             running = parent.launch(
                 {**request, **held.told()}, [*files, *(each.descriptor for each in sealed)]
             )
+        except BaseException:
+            go.close()
+            raise
         finally:
+            waits.close()
             streams.close()
         limits = plan.wanted.limits
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
+        try:
+            allowed()
+            # Where the box could not be built, nobody reads this.
+            with suppress(BrokenPipeError):
+                go.send(b"g", socket.MSG_NOSIGNAL)
+        except BaseException:
+            io.supervisor.give_up()
+            raise
+        finally:
+            go.close()
+        if self._stock is not None:
+            self._stock.restock()  # while the program runs
         supervised = io.supervisor.stay()
+        if running.pid is not None:
+            held.started_in(running.group)
         require_built(supervised.ended)
         attested = None if records is None else records.finish()
         return self._outcome(plan, supervised, streams.pipes, held, attested)
@@ -291,6 +338,7 @@ class NativeEngine:
             "ahead": self._ahead if compiled.alike else 0,
             "hostname": "box",
             "streams": (1, 2, 3),
+            "go": 4,
             "terminal": given if has_terminal else None,
             "umask": _UMASK,
             "cwd": str(wanted.program.folder),
@@ -358,6 +406,9 @@ class NativeEngine:
         if self._parent is not None:
             self._parent.close()
             self._parent = None
+        if self._stock is not None:
+            self._stock.close()
+            self._stock = None
 
 
 @dataclass(frozen=True, slots=True)

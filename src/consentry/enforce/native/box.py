@@ -44,8 +44,6 @@ _DEVICE_LINKS = (
     ("pts/ptmx", "ptmx"),
 )
 _COPY_BYTES = 1 << 20
-# Attached while the box is built: older kernels layer and bind nothing that lies nowhere.
-_STORE, _COPIES = "/.consentry-store", "/.consentry-copies"
 _USUAL_STORE = 512 << 20
 _KIND, _FOLDER, _FILE, _LINK = 0o170000, 0o040000, 0o100000, 0o120000
 
@@ -64,10 +62,13 @@ class Box:
         self._uid, self._gid = plan["ids"]
         self._is_root = plan["idmap"] is not None
         self.store: int | None = None
-        self._store_at: str = plan.get("store", _STORE)
         self._store_bytes = 0
         self._layers = 0
-        self._has_copies = False
+        # For what is needed only while the box is built; it goes with the host's tree, at once, for
+        # to give up a mount takes the kernel longer than to make one. Older kernels layer and bind
+        # nothing that lies nowhere.
+        self._beside = ""
+        self._aside = 0
 
     def build(self) -> None:
         """Everything up to and including the change of root."""
@@ -77,7 +78,11 @@ class Box:
     def begin(self) -> None:
         """A root in memory, and the steps of the plan in it."""
         calls.mount("none", "/", "", calls.MS_REC | calls.MS_SLAVE)
-        calls.mount("tmpfs", self._root, "tmpfs", calls.MS_NOSUID | calls.MS_NODEV, "mode=755")
+        flags = calls.MS_NOSUID | calls.MS_NODEV
+        calls.mount("tmpfs", self._root, "tmpfs", flags, "mode=755")
+        self._beside, self._root = self._root, f"{self._root}/root"
+        os.mkdir(self._root)  # noqa: PTH102 - pathlib is slow to load
+        calls.mount("tmpfs", self._root, "tmpfs", flags, "mode=755")
         self.take_steps()
 
     def go_on(self, plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
@@ -90,9 +95,6 @@ class Box:
         """The change of root."""
         if self.store is not None:
             self._settle_size()
-            self._let_go(_STORE)
-        if self._has_copies:
-            self._let_go(_COPIES)
         os.chdir(self._root)
         calls.pivot_root(".", ".")
         calls.umount(".", calls.MNT_DETACH)
@@ -156,7 +158,15 @@ class Box:
         attributes: "Sequence[str]",
         identity: "tuple[int, int] | None",
     ) -> None:
-        target = self._at(path)
+        self._bind_to(self._at(path), source, attributes, identity)
+
+    def _bind_to(
+        self,
+        target: str,
+        source: str,
+        attributes: "Sequence[str]",
+        identity: "tuple[int, int] | None",
+    ) -> None:
         bits = sum(_ATTRIBUTES[name] for name in attributes)
         if "idmap" in attributes and self._is_root:
             flags = calls.OPEN_TREE_CLONE | calls.OPEN_TREE_CLOEXEC | calls.AT_RECURSIVE
@@ -189,20 +199,26 @@ class Box:
         if "socketless" in attributes:
             self._bind(source, path, attributes, identity)
             return
-        lower = "/.consentry-lower"
-        self._dir(lower)
-        self._bind(source, lower, attributes, identity)
-        self._view_held(lower, path)
-        calls.umount(self._at(lower), calls.MNT_DETACH)
-        os.rmdir(self._at(lower))  # noqa: PTH106 - as above
+        lower = self._made_aside()
+        self._bind_to(lower, source, attributes, identity)
+        self._see_through(lower, path)
+
+    def _made_aside(self) -> str:
+        self._aside += 1
+        made = f"{self._beside}/{self._aside}"
+        os.mkdir(made)  # noqa: PTH102 - as above
+        return made
 
     def _view_held(self, held: str, path: str, *attributes: str) -> None:
         """The same of a folder that lies elsewhere in this root already.
 
         Made for one run: whoever looks through one finds again what was there the first time.
         """
+        self._see_through(self._at(held), path, *attributes)
+
+    def _see_through(self, lower: str, path: str, *attributes: str) -> None:
         try:
-            self._put_between(held, path, *attributes)
+            self._put_between(lower, path, *attributes)
         except OSError as problem:
             said = problem.strerror
             raise OSError(problem.errno, said, f"showing {path} without its sockets") from problem
@@ -210,7 +226,7 @@ class Box:
     def _put_between(self, lower: str, path: str, *attributes: str) -> None:
         """A file system of its own, through which a folder is seen and nobody in it reached."""
         # The kernel wants two layers.
-        layers = f"userxattr,lowerdir={self._at(lower)}:{self._stored('nothing', 0o755)}"
+        layers = f"userxattr,lowerdir={lower}:{self._stored('nothing', 0o755)}"
         flags = calls.MS_RDONLY | calls.MS_NOSUID | calls.MS_NODEV
         flags |= calls.MS_NOEXEC if "noexec" in attributes else 0
         calls.mount("overlay", self._at(path), "overlay", flags, layers)
@@ -225,7 +241,7 @@ class Box:
             self._bind(path, place, ("ro", "nosuid", "nodev"), None)
             if kind == _FOLDER:
                 self._dir(path)
-                self._put_between(lower, path)
+                self._put_between(self._at(lower), path)
             elif os.lstat(self._at(path)).st_mode & _KIND != _FILE:
                 self._take_back(path)
         except (OSError, KeyError):
@@ -287,11 +303,7 @@ class Box:
 
     def _copy(self, file: int, path: str, mode: int) -> None:
         """A private copy of bytes that were hashed outside, at the path they came from."""
-        if not self._has_copies:
-            self._has_copies = True
-            self._dir(_COPIES)
-            calls.mount("tmpfs", self._at(_COPIES), "tmpfs", calls.MS_NOSUID | calls.MS_NODEV)
-        copy = self._at(f"{_COPIES}/{file}")
+        copy = f"{self._beside}/copy{file}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         descriptor = os.open(copy, flags, mode)
         offset = 0
@@ -321,12 +333,9 @@ class Box:
             lower = self._stored(f"lower{number}", 0o755)
             self._mount_layer(number, lower, path, attributes)
             return
-        lower = f"/.consentry-lower{number}"
-        os.mkdir(self._at(lower))  # noqa: PTH102 - as above
-        self._bind(source, lower, ("ro", "idmap"), identity)
-        self._mount_layer(number, self._at(lower), path, attributes)
-        calls.umount(self._at(lower), calls.MNT_DETACH)
-        os.rmdir(self._at(lower))  # noqa: PTH106 - as above
+        lower = self._made_aside()
+        self._bind_to(lower, source, ("ro", "idmap"), identity)
+        self._mount_layer(number, lower, path, attributes)
 
     def _layer_held(
         self, held: str, path: str, attributes: "Sequence[str]", folders: "Sequence[str]"
@@ -368,11 +377,11 @@ class Box:
 
     def _stored(self, name: str, mode: int) -> str:
         """A folder in the store: one file system for all that the run writes, with one size."""
-        place = self._at(self._store_at)
+        place = self._store_place()
         if self.store is None:
             self._store_bytes = self._plan.get("layer_bytes", _USUAL_STORE)
             options = f"{_sizes(self._store_bytes)},mode=700,uid={self._uid},gid={self._gid}"
-            self._dir(self._store_at)
+            os.makedirs(place, exist_ok=True)  # noqa: PTH103 - as above
             calls.mount("tmpfs", place, "tmpfs", calls.MS_NOSUID | calls.MS_NODEV, options)
             self.store = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         folder = f"{place}/{name}"
@@ -387,12 +396,10 @@ class Box:
         size = self._plan.get("layer_bytes", self._store_bytes)
         if size != self._store_bytes:
             flags = calls.MS_REMOUNT | calls.MS_NOSUID | calls.MS_NODEV
-            calls.mount("none", self._at(self._store_at), "", flags, _sizes(size))
+            calls.mount("none", self._store_place(), "", flags, _sizes(size))
 
-    def _let_go(self, path: str) -> None:
-        """What is needed of it is mounted elsewhere by now, or open; it has no name any more."""
-        calls.umount(self._at(path), calls.MNT_DETACH)
-        os.rmdir(self._at(path))  # noqa: PTH106 - as above
+    def _store_place(self) -> str:
+        return f"{self._beside}/store" if self._beside else self._at(self._plan["store"])
 
     def _devices(self) -> None:
         self._tmpfs("/dev", 1 << 16, 0o755, ())

@@ -93,6 +93,7 @@ class _Copy:
         self.watched: set[int] = set()
         self.pid = 0
         self.pidfd = -1
+        self.is_over = False
         self.told = b""
         self.report, report_end = os.pipe()
         self.gate, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)

@@ -40,6 +40,7 @@ class LimitWatch:
         """The limit that the run went over."""
         if self._running.pid is not None and not self._is_watched:
             self._is_watched = True
+            self._held.started_in(self._running.group)
             self._held.watch(self._running.pid, counts_first=self._counts_first)
         store = self._running.store
         if store is not None and self._is_watched and not self._is_counted:

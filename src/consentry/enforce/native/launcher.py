@@ -17,13 +17,15 @@ from consentry.enforce.native.copies import Workers
 from consentry.enforce.native.exactreads import ExactReads
 from consentry.enforce.native.observer import Observer
 from consentry.enforce.native.opener import Opener
-from consentry.enforce.native.waiting import Start, WaitingBoxes
+from consentry.enforce.native.waiting import WaitingBoxes
 from consentry.enforce.native.wire import passed, receive_order, send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from consentry.enforce.native.waiting import Start
 
 _PREFIX = 4
 _REPORT_BYTES = 1 << 16
@@ -37,7 +39,7 @@ _SIGKILL = 9
 class _Run:
     """One box while it lives, as the launcher sees it."""
 
-    def __init__(self, news: _socket.socket, plan: "dict[str, Any]", started: Start) -> None:
+    def __init__(self, news: _socket.socket, plan: "dict[str, Any]", started: "Start") -> None:
         self.news = news
         self.observer: Observer | None = None
         who = {"ids": plan["ids"], "is_root": plan["idmap"] is not None}
@@ -50,6 +52,7 @@ class _Run:
         self.pidfd = started.pidfd
         self.report = started.report
         self.gate = started.gate
+        self.is_over = False
         self.told = b""
 
 
@@ -136,13 +139,15 @@ class Launcher:
         elif "worker" in plan:
             self._workers.order(news, plan, files)
         else:
-            started = self._waiting.taken(plan, files) or Start(plan, files, waits=False)
+            uses_groups = "stock" in plan
+            started = self._waiting.start(plan, files)
             run = _Run(news, plan, started)
-            send(news, ("started", run.pid, ""), run.pidfd)
+            group = "" if started.group is None else started.group[0]
+            send(news, ("started", run.pid, group), run.pidfd)
             self.watch(run, run.report, lambda events: self.hear(run, events))
             self.watch(run, run.pidfd, lambda _: self._bury(run))
             self.watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
-            self._waiting.wish_for(plan)
+            self._waiting.wish_for(plan, uses_groups=uses_groups)
 
     def listen(self, descriptor: int, does: "Callable[[int], None]") -> None:
         """Calls this when there is something to read."""
@@ -226,6 +231,9 @@ class Launcher:
             message = marshal.loads(run.told[_PREFIX:end])  # noqa: S302 - from our own box
             run.told = run.told[end:]
             send(run.news, message)
+            if message[0] == "ended" and isinstance(run, _Run):
+                # Its first process has waited for all others; what is left is to clear up.
+                self._tell_over(run, 0)
 
     def _bury(self, run: _Run) -> None:
         if run.report in run.watched:
@@ -235,9 +243,20 @@ class Launcher:
         self.finish(run, waited.si_status if waited is not None else 0)
 
     def finish(self, run: "Any", status: int) -> None:
-        """Tells that it is over and what was noted, and lets go of everything."""
+        """Tells that it is over, unless that was told, and lets go of everything."""
+        self._tell_over(run, status)
         for descriptor in list(run.watched):
             self.forget(run, descriptor)
+        run.gate.close()
+        os.close(run.report)
+        if run.pidfd >= 0:
+            os.close(run.pidfd)
+
+    def _tell_over(self, run: "Any", status: int) -> None:
+        """Tells that it is over and what was noted, once."""
+        if run.is_over:
+            return
+        run.is_over = True
         notes = {} if run.observer is None else run.observer.notes()
         notes["status"] = status
         held = os.memfd_create("notes", os.MFD_CLOEXEC)
@@ -245,12 +264,9 @@ class Launcher:
         send(run.news, ("over", 0, ""), held)
         os.close(held)
         if run.observer is not None:
+            self.forget(run, run.observer.listener)
             run.observer.close()
         run.news.close()
-        run.gate.close()
-        os.close(run.report)
-        if run.pidfd >= 0:
-            os.close(run.pidfd)
 
 
 def _other_users(first: int) -> int:

@@ -65,6 +65,7 @@ class Running:
         self._for_the_start: list[int] = []
         self._store: int | None = None
         self._has_layer = False
+        self.group = ""
         self._end: tuple[int, tuple[float, float, int]] | None = None
         self._problem: tuple[str, int, str] | None = None
         self._notes: Mapping[str, Any] | None = None
@@ -86,6 +87,7 @@ class Running:
                 self.pid = number
                 while self._for_the_start:
                     self.pass_signal(self._for_the_start.pop(0))
+                self.group = str(detail)
             case "built":
                 self._store = descriptors[0] if descriptors else None
                 self._has_layer = bool(number)

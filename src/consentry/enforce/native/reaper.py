@@ -78,6 +78,7 @@ def _run(plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: i
 
 
 def _wait(base: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: int) -> int:
+    _join(base)
     _enter(base)
     built = box.Box(base, files)
     built.begin()
@@ -148,6 +149,9 @@ def _become_program(
         if plan["listens"]:
             # Starting the program is trapped, too: it waits there until somebody has taken this.
             os.write(gate, b"l" + wire.numbers([listener]))
+        if "go" in plan and not os.read(files[plan["go"]], 1):
+            os._exit(NOT_BUILT)  # it was not permitted after all
+        if plan["listens"]:
             calls.close_from(3, listener - 1)
             calls.close_from(listener + 1)
         else:

@@ -65,9 +65,7 @@ class Supervisor:
             self._stay()
         except BaseException:
             # Nobody would look after it any more.
-            while not self._is_over:
-                self.running.kill()
-                self._is_over = not self.running.hear()
+            self._end_at_once()
             raise
         else:
             return Supervised(
@@ -78,12 +76,33 @@ class Supervisor:
                 self._was_told_to_end,
             )
         finally:
-            self._selector.close()
-            self.running.close()
+            self._let_go()
+
+    def give_up(self) -> None:
+        """Of a box whose program was not started; returns when it is gone."""
+        try:
+            self._end_at_once()
+        finally:
             for pipe in self.pipes:
-                pipe.close()
+                os.close(pipe.writer)
+                pipe.writer = -1
             if self.terminal is not None:
-                self.terminal.close()
+                os.close(self.terminal.its)
+                self.terminal.its = -1
+            self._let_go()
+
+    def _end_at_once(self) -> None:
+        while not self._is_over:
+            self.running.kill()
+            self._is_over = not self.running.hear()
+
+    def _let_go(self) -> None:
+        self._selector.close()
+        self.running.close()
+        for pipe in self.pipes:
+            pipe.close()
+        if self.terminal is not None:
+            self.terminal.close()
 
     def _stay(self) -> None:
         deadline = None

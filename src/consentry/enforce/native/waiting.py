@@ -15,8 +15,12 @@ from consentry.enforce.native.wire import send_order
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+    from typing import Any, TypeAlias
 
+    Group: TypeAlias = tuple[str, list[str]]
+    """A control group's name, and the files by which it is joined."""
+
+_DOOR = "cgroup.procs"
 _LONGEST_WAIT = 20.0
 _MOST_KINDS = 4
 _P_PIDFD = 3
@@ -43,6 +47,7 @@ class Start:
         self.gate = mine
         self.pidfd = os.pidfd_open(self.pid)
         self.since = time.monotonic()
+        self.group: Group | None = None
 
     def end(self) -> None:
         """Of one that nobody needs."""
@@ -54,33 +59,45 @@ class Start:
 
 
 class WaitingBoxes:
-    """Those that wait, by what they were built from."""
+    """Those that wait, by what they were built from, and the control groups that are unused."""
 
     def __init__(self) -> None:
         self._wanted: dict[Any, tuple[dict[str, Any], int]] = {}
         self._boxes: dict[Any, list[Start]] = {}
+        self._groups: list[Group] = []
 
-    def taken(self, plan: "dict[str, Any]", files: "Sequence[int]") -> Start | None:
-        """One that goes on with this plan from now on; None where none waits."""
+    def start(self, plan: "dict[str, Any]", files: "Sequence[int]") -> Start:
+        """A box that goes on with this plan: one that waited, or a new one."""
+        uses_groups = "stock" in plan
+        self._groups += plan.pop("stock", ())
+        limits = plan.pop("group_limits", ())
         waiting = self._boxes.get(_kind(plan), []) if plan.get("ahead") else []
         while waiting:
             found = waiting.pop()
             if not _is_old(found):
                 try:
+                    _limit(found.group, limits)
                     send_order(found.gate, plan, files[1:])
                 except OSError:
                     pass  # it could not be built that far, and why is said by the next one
                 else:
                     return found
-            found.end()
-        return None
+            self._end(found)
+        if not uses_groups:
+            return Start(plan, files, waits=False)
+        group = self._groups.pop()
+        _limit(group, limits)
+        started = Start({**plan, "groups": group[1]}, files, waits=False)
+        started.group = group
+        return started
 
-    def wish_for(self, plan: "dict[str, Any]") -> None:
+    def wish_for(self, plan: "dict[str, Any]", *, uses_groups: bool) -> None:
         """More of that kind, as many as the plan's owner wants ahead."""
         if plan.get("ahead", 0):
             kind = _kind(plan)
             base = {name: plan[name] for name in ("root", "ids", "idmap")}
             base["steps"] = plan["steps"][: plan["alike"]]
+            base["uses_groups"] = uses_groups
             self._wanted.pop(kind, None)
             self._wanted[kind] = (base, plan["ahead"])
             while len(self._wanted) > _MOST_KINDS:
@@ -88,9 +105,12 @@ class WaitingBoxes:
 
     def is_short(self) -> bool:
         """Whether fewer wait than are wanted."""
-        return any(
-            len(self._boxes.get(kind, ())) < ahead for kind, (_, ahead) in self._wanted.items()
-        )
+        return any(self._lacks(kind) for kind in self._wanted)
+
+    def _lacks(self, kind: object) -> bool:
+        base, ahead = self._wanted[kind]
+        may_make = bool(self._groups) or not base["uses_groups"]
+        return may_make and len(self._boxes.get(kind, ())) < ahead
 
     def is_empty(self) -> bool:
         """Whether nobody waits."""
@@ -101,12 +121,15 @@ class WaitingBoxes:
 
         `shown_as` has the namespaces that show files as those of another user, by its number.
         """
-        for kind, (base, ahead) in reversed(self._wanted.items()):
-            waiting = self._boxes.setdefault(kind, [])
-            if len(waiting) < ahead:
+        for kind, (base, _) in reversed(self._wanted.items()):
+            if self._lacks(kind):
                 other = shown_as.get(base["ids"][0])
                 files, idmap = ([], None) if other is None else ([other], 0)
-                waiting.insert(0, Start({**base, "idmap": idmap}, files, waits=True))
+                group = self._groups.pop() if base["uses_groups"] else None
+                doors = () if group is None else group[1]
+                made = Start({**base, "idmap": idmap, "groups": doors}, files, waits=True)
+                made.group = group
+                self._boxes.setdefault(kind, []).insert(0, made)
                 return
 
     def end_old(self) -> None:
@@ -118,7 +141,29 @@ class WaitingBoxes:
     def _drop(self, kind: object) -> None:
         self._wanted.pop(kind, None)
         for each in self._boxes.pop(kind, ()):
-            each.end()
+            self._end(each)
+
+    def _end(self, waiting: Start) -> None:
+        waiting.end()
+        if waiting.group is not None:
+            self._groups.append(waiting.group)
+
+
+def _limit(group: "Group | None", limits: "Sequence[tuple[int, str, int, bool]]") -> None:
+    """Sets the limits of a group, before anything that they are for is in it."""
+    doors = () if group is None else group[1]
+    for place, name, value, may_lack in limits if doors else ():
+        try:
+            file = f"{doors[place].removesuffix(_DOOR)}{name}"
+            descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            if may_lack:
+                continue
+            raise
+        try:
+            os.write(descriptor, b"%d" % value)
+        finally:
+            os.close(descriptor)
 
 
 def _kind(plan: "Mapping[str, Any]") -> object:

@@ -1,0 +1,69 @@
+"""Control groups made ahead for boxes that are built ahead.
+
+To move a process into a group takes the kernel milliseconds when nothing was moved for a while. A
+box that waits for its plan is in its group already; the limits are set when the plan is known. The
+owner makes the groups and hands them to the launcher, which says which one a box turned out to have.
+A group can be removed only when the last process has left it, a little after its run has ended.
+"""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from threading import Lock
+
+from consentry.enforce.cgroups import RunGroup
+from consentry.enforce.groupplaces import Place
+
+
+class GroupStock:
+    """The groups of one launcher, from making to removing; threads may share it."""
+
+    def __init__(self, places: Sequence[Place], ahead: int) -> None:
+        self._places = places
+        self._ahead = ahead
+        self._one_at_a_time = Lock()
+        self._under_way = 0
+        self._made: list[RunGroup] = []
+        self._handed: dict[str, RunGroup] = {}
+        self._retired: list[RunGroup] = []
+
+    def supply(self) -> list[tuple[str, list[str]]]:
+        """What the launcher is to be handed for one more box; raises `OSError` if there is none."""
+        with self._one_at_a_time:
+            self._under_way += 1
+            while len(self._handed) + len(self._made) < self._under_way:
+                self._make()
+            handed, self._made = self._made, []
+            self._handed |= {group.name: group for group in handed}
+            return [(group.name, group.doors) for group in handed]
+
+    def restock(self) -> None:
+        """Makes what the next boxes need, and removes what is not needed; for a quiet moment."""
+        with self._one_at_a_time, suppress(OSError):
+            self._retired = [each for each in self._retired if not each.remove_if_empty()]
+            while len(self._handed) + len(self._made) < self._ahead + self._under_way:
+                self._make()
+
+    def _make(self) -> None:
+        self._made.append(RunGroup(self._places, f"box-{os.urandom(8).hex()}"))
+
+    def started(self, name: str) -> RunGroup:
+        """The group of a box that has started."""
+        with self._one_at_a_time:
+            return self._handed.pop(name)
+
+    def ended(self, group: RunGroup | None) -> None:
+        """One box less; its group goes as soon as nothing is in it."""
+        with self._one_at_a_time:
+            self._under_way -= 1
+            if group is not None:
+                self._retired.append(group)
+
+    def close(self) -> None:
+        """Ends what is left in any of them, and removes them all."""
+        with self._one_at_a_time:
+            for group in (*self._made, *self._handed.values(), *self._retired):
+                if not group.remove():
+                    group.kill()
+                    group.remove()
+            self._made, self._handed, self._retired = [], {}, []
