@@ -194,7 +194,7 @@ class NativeEngine:
         """Whether what lies in the granted roots and is denied is still what the plan hides."""
         compiled, wanted = plan.plan, plan.wanted
         grants = compiled.grants
-        if not compiled.alike or grants is None or grants.picked or grants.rounded:
+        if not compiled.alike or grants.picked or grants.rounded:
             return False  # which files there are to be picked is not remembered
         if compiled.grants.picked or compiled.direct is not None:
             return False  # what a pattern matches, and other programs obey, has to be found anew
