@@ -59,7 +59,7 @@ class _Observed(NativeEngine):
         words = ("loop", name, str(ROUNDS), str(OPENS))
         program = Program(loop, words, project, startable=look_at_program(loop).files)
         wanted = Confinement(Surface.of(read=["./"]), project, program, {})
-        done = self._held_run(self.compile(wanted), (), Io(keeps=True), "bench")
+        done = self._held_run(self.compile(wanted), (), Io(keeps=True))
         if done.exit_code != 0:
             raise RuntimeError(done.stderr.decode(errors="replace"))
         return tuple(int(line) for line in done.stdout.split())
