@@ -26,6 +26,6 @@ def outcome_of(
     surface = Surface.of(read=list(read), write=list(write))
     wanted = Confinement(surface, workspace, program, ENVIRONMENT, reads=reads)
     with closing(NativeEngine(None, protected_roots())) as engine:
-        done = engine._held_run(engine.compile(wanted), (), Io(keeps=True), "run-of-a-test")
+        done = engine._held_run(engine.compile(wanted), (), Io(keeps=True))
     assert done.exit_code == 0, done.stderr
     return done

@@ -44,7 +44,7 @@ def test_each_run_has_its_own_size(engine: NativeEngine, tmp_path: Path) -> None
     small = replace(usual, limits=Limits(written_bytes=MIB))
     for wanted, said in ((usual, b"written\n"), (small, b""), (usual, b"written\n"), (small, b"")):
         plan = engine.compile(wanted)
-        outcome = engine._held_run(plan, (), Io(keeps=True), f"ahead-{time.monotonic_ns()}")
+        outcome = engine._held_run(plan, (), Io(keeps=True))
         if outcome.layer is not None:
             os.close(outcome.layer)
         assert outcome.stdout == said, outcome.stderr
