@@ -1,33 +1,70 @@
-"""`python -m bench [name ...]`: runs all benches or the named ones; exits 1 if a target is missed."""
+"""`python -m bench [--quick] [--write] [name ...]`: runs all benches or the named ones.
 
+Exits with 1 if a target is missed. `--quick` takes few rounds, to see that it works; `--write` puts
+the tables of the sandbox into the documentation.
+"""
+
+import argparse
 import os
 import platform
+import signal
 import sys
+from pathlib import Path
 
 from bench import covers, ledger, ledgersize, observer, sandbox, startup
 
+PAGE = Path("docs/explanation/how-fast.md")
 BENCHES = {
     "startup": startup.run,
     "covers": covers.run,
     "ledger": ledger.run,
     "ledgersize": ledgersize.run,
     "observer": observer.run,
-    "sandbox": sandbox.run,
 }
+SANDBOX = "sandbox"
 
 
-def main(names: list[str]) -> int:
+def main() -> int:
     """Runs them in order."""
-    unknown = [name for name in names if name not in BENCHES]
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join([*BENCHES, SANDBOX]))
+    parser.add_argument("--quick", action="store_true", help="few rounds, to see that it works")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE}")
+    asked = parser.parse_args()
+    unknown = [name for name in asked.names if name not in BENCHES and name != SANDBOX]
     if unknown:
-        print(f"no bench named {', '.join(unknown)}; there are {', '.join(BENCHES)}")
-        return 2
-    release = platform.release().partition("-")[0]
-    print(f"Python {platform.python_version()}, kernel {release}, {os.cpu_count()} cores")
-    missed = [name for name in names or BENCHES if not BENCHES[name]()]
+        parser.error(f"no bench named {', '.join(unknown)}")
+    # So that what a bench has started is ended as it is on an interrupt.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    machine = _machine()
+    print(machine)
+    missed = [name for name in asked.names or BENCHES if name in BENCHES and not BENCHES[name]()]
+    if not asked.names or SANDBOX in asked.names:
+        sheet = sandbox.measured(sandbox.SMALL if asked.quick else sandbox.Size())
+        if asked.write:
+            sheet.write(PAGE, machine, "python -m bench sandbox --write")
+        if sheet.missed:
+            missed.append(SANDBOX)
     print(f"\n{'targets not met: ' + ', '.join(missed) if missed else 'every target met'}")
     return 1 if missed else 0
 
 
+def _machine() -> str:
+    release = platform.release().partition("-")[0]
+    who = "root" if os.geteuid() == 0 else "an ordinary user"
+    load = f"load average {os.getloadavg()[0]:.1f}"
+    return (
+        f"Python {platform.python_version()}, kernel {release}, {os.cpu_count()} cores"
+        f"{_processor()}, as {who}, {load} at the start"
+    )
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return f" ({line.partition(':')[2].strip()})"
+    return ""
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,125 +1,206 @@
 """How long a confined run takes, beside a bare start and beside other sandboxes, all in one run.
 
 Every run of ours goes through the library: decided, permitted, confined, committed and durably
-recorded. Peers are measured where they are installed, with the same roots, no network and nothing
-recorded; what is not installed is said to be so. All of it in turns, so that a busy moment hits all.
+recorded. Others record nothing. All of it in turns, so that a busy moment hits all. What is slow has
+a table of its own with fewer rounds, in which ours takes part again.
 """
 
 import os
-import shutil
-import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import consentry
-from bench.report import Sample, heading, interleaved, row
+from bench import crowd
+from bench.peers import UNCONFINED, Ground, Peer, gathered, open_port
+from bench.processes import status_of
+from bench.report import Sample, interleaved
+from bench.sheet import Sheet, Target
+from consentry.service.library import library_of_this_process
 
-ROUNDS = 60
-SNIPPET_TARGET = 0.35
-TRUE_TARGET = 1.2
-IMPORTS_TARGET = 1.35
-GCC_TARGET = 1.5
+SNIPPET = Target(0.35)
+TRUE = Target(1.2)
+AHEAD = Target(1.0)
+IMPORTS = Target(1.35)
+GCC = Target(1.5)
+WORK = Target(1.03)
+# Those that ours must be ahead of; bwrap has a target of its own, and sandlock none.
+_AHEAD_OF = ("firejail", "codex", "srt, library", "srt", "docker")
 
 _TRUE = "/usr/bin/true"
 _PYTHON = "/usr/bin/python3"
+_COMPILER = "/usr/bin/gcc"
 _IMPORTS = "import json, http.client, sqlite3"
+_WORK = "n = 0\nfor each in range(25_000_000): n += each & 3"
 _HELLO = "int main(void) { return 0; }\n"
-_BWRAP = (
-    "--ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64 "
-    "--proc /proc --dev /dev --tmpfs /tmp --unshare-all --die-with-parent"
-)
 
 
-def run() -> bool:
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many rounds of each kind."""
+
+    quick: int = 60
+    programs: int = 50
+    slow: int = 12
+    work: int = 12
+    crowds: int = 5
+
+
+SMALL = Size(quick=6, programs=4, slow=3, work=2, crowds=1)
+
+
+def run(size: Size | None = None) -> bool:
     """Prints the tables; returns whether every target is met."""
-    heading("sandbox (native engine, private view, full record)")
+    return not measured(size or Size()).missed
+
+
+def measured(size: Size) -> Sheet:
+    """All of it."""
+    sheet = Sheet()
     before = os.environ.copy()
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
-        project = Path(folder, "project")
-        project.mkdir()
-        (project / "hello.c").write_text(_HELLO)
-        os.environ["CONSENTRY_STATE"] = str(Path(folder, "state"))
-        os.environ["PATH"] = "/usr/bin:/bin"
-        try:
-            return all([_starts(project), _work(project)])
-        finally:
-            os.environ.clear()
-            os.environ.update(before)
+    with ExitStack() as stack:
+        stack.callback(_restore, before)
+        ground = stack.enter_context(_ground())
+        os.environ["CONSENTRY_STATE"] = str(ground.folder / "state")
+        stack.callback(library_of_this_process().close)
+        with ExitStack() as peers:
+            found, missing = gathered(ground, peers)
+            _starts(sheet, ground, found, missing, size)
+        _programs(sheet, ground, size)
+        crowd.measure(sheet, ground.project, size.crowds)
+    return sheet
 
 
-def _starts(project: Path) -> bool:
-    peers_here = {name: partial(_bare, *words, _TRUE) for name, words in _peers().items()}
-    samples = interleaved(
-        ROUNDS,
-        true=partial(_bare, _TRUE),
-        python=partial(_bare, sys.executable, "-I", "-c", "pass"),
-        ours=partial(_ours, project, _TRUE),
-        snippet=partial(consentry.run_code, "1", workspace=project),
-        **peers_here,
+@contextmanager
+def _ground() -> Iterator[Ground]:
+    """A project that a box and a bare program tell apart from what lies beside it."""
+    # Not among temporary files: no workspace may lie there.
+    parent = Path.cwd() / ".cache"
+    parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=parent) as name, open_port() as port:
+        ground = Ground.made_in(Path(name), port)
+        if status_of(ground.probe()) != UNCONFINED:
+            raise RuntimeError("the probe does not notice that nothing confines it")
+        yield ground
+
+
+def _starts(
+    sheet: Sheet, ground: Ground, peers: dict[str, Peer], missing: dict[str, str], size: Size
+) -> None:
+    ours = partial(_ours, ground.project, _TRUE)
+    held = consentry.exec(ground.probe(), workspace=ground.project, programs=["any"])
+    if held.exit_code != 0:
+        raise RuntimeError(f"the probe in our own box ended with {held.exit_code}")
+    quick = {name: peer for name, peer in peers.items() if not peer.is_slow}
+    slow = {name: peer for name, peer in peers.items() if peer.is_slow}
+    sheet.section(
+        f"Starting `true` and a snippet ({size.quick} rounds)",
+        "Ours is warm, with its full durable record. Every other sandbox reads the same folder and "
+        "has no network, shown by a probe before it is measured, and records nothing.",
     )
-    row("fork and exec of `true`, bare", samples["true"])
-    row("`python -I -c pass`, bare", samples["python"])
-    peers = {name: samples[name] for name in _peers()}
-    for name, sample in peers.items():
-        row(f"`true` in {name}", sample)
-    for name in ("bwrap", "firejail"):
-        if name not in peers:
-            print(f"`true` in {name}: not installed")
-    met = _against(samples["ours"], peers)
-    return met & row("snippet, warm", samples["snippet"], samples["python"], SNIPPET_TARGET)
+    samples = interleaved(
+        size.quick,
+        bare=partial(_must, _TRUE),
+        python=partial(_must, sys.executable, "-I", "-c", "pass"),
+        ours=ours,
+        snippet=partial(consentry.run_code, "1", workspace=ground.project),
+        **{name: partial(_in, peer, _TRUE) for name, peer in quick.items()},
+    )
+    sheet.time("`true`, fork and exec", samples["bare"])
+    for name in quick:
+        sheet.time(f"`true` in {name}", samples[name])
+    _beside(sheet, samples["ours"], {name: samples[name] for name in quick})
+    sheet.time("`python3 -I -c pass`, bare", samples["python"])
+    sheet.ratio("snippet, ours, warm", samples["snippet"], samples["python"], "bare python", SNIPPET)
+    for name, peer in peers.items():
+        sheet.note(f"{name}: {peer.version}")
+    for name, reason in missing.items():
+        sheet.note(f"{name}: not measured, {reason}")
+    if slow:
+        _slow_starts(sheet, ground, slow, size)
 
 
-def _against(ours: Sample, peers: dict[str, Sample]) -> bool:
-    bwrap = peers.get("bwrap")
-    met = row("`true`, ours, with its record", ours, bwrap, TRUE_TARGET if bwrap else None)
-    firejail = peers.get("firejail")
-    if firejail is not None:
-        met &= row("  the same beside firejail", ours, firejail, 1.0)
-    return met
+def _slow_starts(sheet: Sheet, ground: Ground, slow: dict[str, Peer], size: Size) -> None:
+    sheet.section(
+        f"Starting `true` beside slower ones ({size.slow} rounds)",
+        "As above. `srt` is its command; `srt, library` is its library in one process of Node.",
+    )
+    samples = interleaved(
+        size.slow,
+        ours=partial(_ours, ground.project, _TRUE),
+        **{name: partial(_in, peer, _TRUE) for name, peer in slow.items()},
+    )
+    for name in slow:
+        sheet.time(f"`true` in {name}", samples[name])
+    _beside(sheet, samples["ours"], {name: samples[name] for name in slow})
 
 
-def _work(project: Path) -> bool:
+def _beside(sheet: Sheet, ours: Sample, others: dict[str, Sample]) -> None:
+    for name, other in others.items():
+        target = TRUE if name == "bwrap" else AHEAD if name in _AHEAD_OF else None
+        sheet.ratio("`true`, ours", ours, other, name, target)
+
+
+def _programs(sheet: Sheet, ground: Ground, size: Size) -> None:
     """Real programs, everything on, beside the same without a sandbox."""
-    met = True
-    if Path(_PYTHON).exists():
-        met &= _beside(
-            project, "python with three imports", IMPORTS_TARGET, _PYTHON, "-c", _IMPORTS
-        )
-    if shutil.which("gcc") is not None:
-        words = ["gcc", "-o", "/tmp/hello", "hello.c"]  # noqa: S108 - the box's own
-        met &= _beside(project, "gcc hello.c", GCC_TARGET, *words)
-    else:
-        print("gcc hello.c: gcc is not installed")
-    return met
-
-
-def _beside(project: Path, name: str, target: float, *words: str) -> bool:
-    samples = interleaved(
-        ROUNDS // 2,
-        bare=lambda: _bare(*words, cwd=project),
-        ours=lambda: _ours(project, *words),
+    sheet.section(
+        f"Real programs ({size.programs} rounds; {size.work} of the long one)",
+        "Through the library, everything on, hash cache warm, beside the same program without a box.",
     )
-    row(f"{name}, bare", samples["bare"])
-    return row(f"{name}, ours", samples["ours"], samples["bare"], target)
+    project = ground.project
+    source = project / "hello.c"
+    source.write_text(_HELLO)
+    python = [_PYTHON, "-c", _IMPORTS]
+    _pair(sheet, project, "python with three imports", IMPORTS, size.programs, python)
+    # Inside, /tmp is the box's own and goes with it.
+    boxed = [_COMPILER, "-o", "/tmp/hello", str(source)]  # noqa: S108
+    bare = [_COMPILER, "-o", str(ground.folder / "hello"), str(source)]
+    _pair(sheet, project, "gcc hello.c", GCC, size.programs, boxed, bare)
+    work = [_PYTHON, "-I", "-c", _WORK]
+    _pair(sheet, project, "python, a loop that only counts", WORK, size.work, work)
 
 
-def _bare(*words: str, cwd: Path | None = None) -> None:
-    subprocess.run(words, check=True, cwd=cwd, stdout=subprocess.DEVNULL)
+def _pair(
+    sheet: Sheet,
+    project: Path,
+    name: str,
+    target: Target,
+    rounds: int,
+    boxed: Sequence[str],
+    bare: Sequence[str] | None = None,
+) -> None:
+    if not Path(boxed[0]).exists():
+        sheet.note(f"{name}: not measured, `{boxed[0]}` is not installed")
+        return
+    samples = interleaved(
+        rounds,
+        bare=partial(_must, *(bare or boxed)),
+        ours=partial(_ours, project, *boxed, programs=["any"]),
+    )
+    sheet.time(f"{name}, bare", samples["bare"])
+    sheet.ratio(f"{name}, ours", samples["ours"], samples["bare"], "bare", target)
 
 
-def _ours(project: Path, *words: str) -> None:
-    result = consentry.exec(words, workspace=project, programs=["any"])
+def _must(*words: str) -> None:
+    if status_of(words) != 0:
+        raise RuntimeError(f"`{words[0]}` fails without a box")
+
+
+def _in(peer: Peer, *words: str) -> None:
+    if peer.run(words) != 0:
+        raise RuntimeError(f"`{words[0]}` fails in {peer.version}")
+
+
+def _ours(project: Path, *words: str, programs: Sequence[str] = ()) -> None:
+    result = consentry.exec(words, workspace=project, programs=programs)
     if result.exit_code != 0:
         raise RuntimeError(result.stderr.decode(errors="replace"))
 
 
-def _peers() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    bwrap, firejail = shutil.which("bwrap"), shutil.which("firejail")
-    if bwrap is not None:
-        found["bwrap"] = [bwrap, *_BWRAP.split()]
-    if firejail is not None:
-        found["firejail"] = [firejail, "--quiet", "--noprofile", "--net=none", "--private"]
-    return found
+def _restore(before: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(before)
