@@ -9,20 +9,23 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from statistics import median
 from threading import Barrier
 
 import consentry
-from bench.processes import cpu_seconds, descendants, memory_bytes, name_of
+from bench.processes import cpu_seconds, descendants, memory_bytes
 from bench.report import shown
 from bench.sheet import Sheet, Target
 
 RUNS = 100
 TARGET = Target(0.8, is_least=True)
-_SECONDS_TO_GATHER = 60
+_SECONDS_AT_MOST = 60
+_SECONDS_WAITING = 30
+_SECONDS_LOOKED_AT = 1.0
 _MIB = 1 << 20
 
 Run = Callable[[], object]
@@ -43,18 +46,17 @@ def measure(sheet: Sheet, project: Path, rounds: int) -> None:
     }
     for name, run in subjects.items():
         _at_once(sheet, name, run, rounds, cores)
-    _waiting(
-        sheet,
-        "`sleep`",
-        lambda: consentry.exec(["/usr/bin/sleep", "600"], workspace=project),
-        lambda pid: name_of(pid) == "sleep",
+    sleeping = partial(
+        consentry.exec, ["/usr/bin/sleep", "600"], workspace=project, timeout=_SECONDS_WAITING
     )
-    _waiting(
-        sheet,
-        "snippet",
-        lambda: consentry.run_code("import time\ntime.sleep(600)", workspace=project),
-        None,
+    _waiting(sheet, "`sleep`", sleeping)
+    asleep = partial(
+        consentry.run_code,
+        "import time\ntime.sleep(600)",
+        workspace=project,
+        timeout=_SECONDS_WAITING,
     )
+    _waiting(sheet, "snippet", asleep)
 
 
 def _at_once(sheet: Sheet, name: str, run: Run, rounds: int, cores: int) -> None:
@@ -62,47 +64,60 @@ def _at_once(sheet: Sheet, name: str, run: Run, rounds: int, cores: int) -> None
     ideals: list[float] = []
     walls: list[float] = []
     used: list[float] = []
-    with _crowd() as begin:
-        for _ in range(rounds):
-            with _processor_time() as in_a_row:
-                for _ in range(RUNS):
-                    run()
-            ideals.append(in_a_row[0] / cores)
-            with _processor_time() as at_once:
-                walls.append(_wall(begin, run))
-            used.append(at_once[0])
-    ideal, wall = median(ideals), median(walls)
-    sheet.figure(f"{name}, processor time of one run", shown(ideal * cores / RUNS * 1e9))
+    for _ in range(rounds):
+        with _processor_time() as in_a_row:
+            for _ in range(RUNS):
+                run()
+        ideals.append(in_a_row[0] / cores)
+        with _processor_time() as at_once:
+            wall = _wall(run)
+        if wall is None:
+            sheet.missing(f"{name}, {RUNS} runs at once", "some never ended, and were killed")
+            return
+        walls.append(wall)
+        used.append(at_once[0])
+    sheet.figure(f"{name}, processor time of one run", shown(median(ideals) * cores / RUNS * 1e9))
     sheet.figure(f"{name}, the same in a crowd", shown(median(used) / RUNS * 1e9))
-    sheet.figure(f"{name}, ideal for {RUNS} runs", shown(ideal * 1e9))
+    sheet.figure(f"{name}, ideal for {RUNS} runs", shown(median(ideals) * 1e9))
     ratios = [one / other for one, other in zip(ideals, walls, strict=True)]
     sheet.figure(
         f"{name}, {RUNS} runs at once",
-        shown(wall * 1e9),
+        shown(median(walls) * 1e9),
         ratio=median(ratios),
         beside="the ideal",
         target=TARGET,
     )
 
 
-def _wall(begin: Callable[[Run], list[Future[float]]], run: Run) -> float:
-    futures = begin(run)
-    return max(each.result() for each in futures)
+def _wall(run: Run) -> float | None:
+    """From the moment at which all threads begin until the last is over; None if one hangs."""
+    barrier = Barrier(RUNS + 1)
+    at_rest = set(descendants(os.getpid()))
 
+    def one() -> None:
+        barrier.wait()
+        run()
 
-@contextmanager
-def _crowd() -> Iterator[Callable[[Run], list[Future[float]]]]:
-    """Threads that wait for each other before they begin; each returns when it was over."""
-    barrier = Barrier(RUNS)
     with ThreadPoolExecutor(RUNS) as pool:
-
-        def one(run: Run) -> float:
+        futures = [pool.submit(one) for _ in range(RUNS)]
+        try:
             barrier.wait()
             begun = time.perf_counter()
-            run()
-            return time.perf_counter() - begun
+            _, hanging = wait(futures, _SECONDS_AT_MOST)
+            taken = time.perf_counter() - begun
+        finally:
+            _end_all(at_rest, futures)
+    return None if hanging else taken
 
-        yield lambda run: [pool.submit(one, run) for _ in range(RUNS)]
+
+def _end_all(at_rest: set[int], futures: list[Future[None]]) -> None:
+    """Kills what keeps a run from ending, so that an interrupt does not wait for it."""
+    while not all(each.done() for each in futures):
+        for pid in descendants(os.getpid()):
+            if pid not in at_rest:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+        time.sleep(0.1)
 
 
 @contextmanager
@@ -115,50 +130,33 @@ def _processor_time() -> Iterator[list[float]]:
     taken.append(own + cpu_seconds(descendants(os.getpid())) - before)
 
 
-def _waiting(sheet: Sheet, name: str, run: Run, is_waiting: Callable[[int], bool] | None) -> None:
+def _waiting(sheet: Sheet, name: str, run: Run) -> None:
     """Memory of the launchers' trees while all runs sleep, less what they have at rest."""
     us = os.getpid()
     at_rest = set(descendants(us))
     before, own_before = memory_bytes(list(at_rest)), memory_bytes([us])
     with ThreadPoolExecutor(RUNS) as pool:
-        futures = [pool.submit(_unless_ended, run) for _ in range(RUNS)]
-        try:
-            late = time.monotonic() + _SECONDS_TO_GATHER
-            while not _are_all_there(us, at_rest, is_waiting):
-                if time.monotonic() > late or any(each.done() for each in futures):
-                    sheet.note(f"memory of a waiting {name}: not all {RUNS} came to wait")
-                    return
-                time.sleep(0.1)
-            now = descendants(us)
-            each = (memory_bytes(now) - before) / RUNS / _MIB
-            own = (memory_bytes([us]) - own_before) / RUNS / _MIB
-        finally:
-            _end_all(us, at_rest, futures)
+        futures = [pool.submit(run) for _ in range(RUNS)]
+        while not _are_all_asleep(at_rest):
+            if any(each.done() for each in futures):
+                sheet.missing(f"{name}, memory of a waiting run", f"not all {RUNS} came to wait")
+                return
+        all_of_it, own = memory_bytes(descendants(us)), memory_bytes([us])
+        used = cpu_seconds([us, *descendants(us)])
+        begun = time.perf_counter()
+        time.sleep(_SECONDS_LOOKED_AT)
+        used = cpu_seconds([us, *descendants(us)]) - used
+        share = used / (time.perf_counter() - begun)
+    each = (all_of_it - before) / RUNS / _MIB
     sheet.figure(f"{name}, memory of a waiting run", f"{each:.2f} MiB")
-    sheet.figure(f"{name}, of this process for it", f"{own:.2f} MiB")
+    own_each = (own - own_before) / RUNS / _MIB
+    sheet.figure(f"{name}, memory of the caller for it", f"{own_each:.2f} MiB")
+    sheet.figure(f"{name}, processors that all {RUNS} keep busy", f"{share:.2f}")
 
 
-def _are_all_there(us: int, at_rest: set[int], is_waiting: Callable[[int], bool] | None) -> bool:
-    new = [pid for pid in descendants(us) if pid not in at_rest]
-    if is_waiting is not None:
-        return sum(map(is_waiting, new)) >= RUNS
-    # Nothing tells a snippet that waits from one that begins but that it sleeps and uses no time.
-    if len(new) < RUNS:
-        return False
+def _are_all_asleep(at_rest: set[int]) -> bool:
+    """Whether there are enough new processes, and none of them does anything."""
+    new = [pid for pid in descendants(os.getpid()) if pid not in at_rest]
     used = cpu_seconds(new)
-    time.sleep(0.5)
-    return cpu_seconds(new) == used
-
-
-def _end_all(us: int, at_rest: set[int], futures: list[Future[None]]) -> None:
-    while not all(each.done() for each in futures):
-        for pid in descendants(us):
-            if pid not in at_rest:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-        time.sleep(0.1)
-
-
-def _unless_ended(run: Run) -> None:
-    with suppress(consentry.base.errors.ConsentryError):
-        run()
+    time.sleep(_SECONDS_LOOKED_AT)
+    return len(new) >= RUNS and cpu_seconds(new) == used

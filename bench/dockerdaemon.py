@@ -28,9 +28,7 @@ shift && exec "$@"
 
 
 @contextmanager
-def docker_run(
-    folder: Path, project: Path
-) -> Iterator[tuple[str, Callable[[Sequence[str]], int]]]:
+def docker_run(folder: Path, project: Path) -> Iterator[tuple[str, Callable[[Sequence[str]], int]]]:
     """Its version, and how to run words in a container that reads one folder."""
     if os.geteuid() != 0:
         raise Absent("its daemon needs root")

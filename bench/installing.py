@@ -18,9 +18,7 @@ class Absent(Exception):
     """A sandbox that cannot be measured here, and why."""
 
 
-def unpacked(
-    folder: Path, wanted: Mapping[str, str], always: Sequence[str] = ()
-) -> dict[str, str]:
+def unpacked(folder: Path, wanted: Mapping[str, str], always: Sequence[str] = ()) -> dict[str, str]:
     """The environment in which programs are found; those not installed are brought by Debian.
 
     `wanted` names the package for each program, `always` packages that no other may stand in for.

@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from types import TracebackType
+from typing import Self
 
 from bench.installing import Absent
 
@@ -53,7 +54,7 @@ class Kept:
             start_new_session=True,  # an interrupt is ours to handle
         )
 
-    def __enter__(self) -> "Kept":
+    def __enter__(self) -> Self:
         if self._heard() != "ready":
             raise Absent("does not start")
         return self

@@ -67,12 +67,15 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """Another sandbox, ready: `run` runs words in it and returns their exit status."""
+    """Another sandbox, ready: `run` runs words in it and returns their exit status.
+
+    `asked_by` is the shell in it that can run the probe.
+    """
 
     version: str
     run: Callable[[Sequence[str]], int]
     is_slow: bool = False
-    shell: str = "bash"
+    asked_by: str = "bash"
 
 
 @contextmanager
@@ -99,10 +102,14 @@ def gathered(ground: Ground, stack: ExitStack) -> tuple[dict[str, Peer], dict[st
 
 
 def _check(peer: Peer, ground: Ground) -> None:
-    status = peer.run(ground.probe(peer.shell))
+    status = peer.run(ground.probe(peer.asked_by))
     if status not in range(UNCONFINED + 2):
         raise Absent(f"the probe in it ended with {status}")
-    problems = ("the folder cannot be read", "a file beside it can be read", "a port can be reached")
+    problems = (
+        "the folder cannot be read",
+        "a file beside it can be read",
+        "a port can be reached",
+    )
     broken = [text for bit, text in enumerate(problems) if status & 1 << bit]
     if broken:
         raise Absent(f"does not hold what is asked: {', '.join(broken)}")
@@ -162,7 +169,7 @@ def _codex(ground: Ground) -> Iterator[Peer]:
     # Its second stage is started inside the box and must be readable there.
     Path(environ["HOME"], "config.toml").write_text(
         'default_permissions = "bench"\n[permissions.bench.filesystem]\n":minimal" = "read"\n'
-        f"{json.dumps(str(ground.project))} = \"read\"\n{json.dumps(str(folder))} = \"read\"\n"
+        f'{json.dumps(str(ground.project))} = "read"\n{json.dumps(str(folder))} = "read"\n'
         "[permissions.bench.network]\nenabled = false\n"
     )
     environ["CODEX_HOME"] = environ["HOME"]
@@ -211,7 +218,7 @@ def _installed_srt(ground: Ground) -> tuple[str, Path, dict[str, str]]:
 @contextmanager
 def _docker(ground: Ground) -> Iterator[Peer]:
     with docker_run(ground.folder / "docker", ground.project) as (version, run):
-        yield Peer(version, run, is_slow=True, shell="sh")
+        yield Peer(version, run, is_slow=True, asked_by="sh")
 
 
 def _found(name: str, package: str, folder: Path) -> tuple[str, dict[str, str]]:

@@ -17,7 +17,7 @@ def status_of(words: Sequence[str], environ: Mapping[str, str] | None = None) ->
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         *((os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)),
     ]
-    child = os.posix_spawn(words[0], words, environ or os.environ, file_actions=quiet)
+    child = os.posix_spawn(words[0], list(words), environ or os.environ, file_actions=quiet)
     status = None
     try:
         _, status = os.waitpid(child, 0)
@@ -61,14 +61,6 @@ def memory_bytes(pids: Sequence[int]) -> int:
                 if line.startswith("Pss:"):
                     total += int(line.split()[1]) * 1024
     return total
-
-
-def name_of(pid: int) -> str:
-    """As the kernel has it; empty for one that is gone."""
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
 
 
 def _fields(pid: int) -> list[str]:

@@ -115,7 +115,9 @@ def _starts(
         sheet.time(f"`true` in {name}", samples[name])
     _beside(sheet, samples["ours"], {name: samples[name] for name in quick})
     sheet.time("`python3 -I -c pass`, bare", samples["python"])
-    sheet.ratio("snippet, ours, warm", samples["snippet"], samples["python"], "bare python", SNIPPET)
+    sheet.ratio(
+        "snippet, ours, warm", samples["snippet"], samples["python"], "bare python", SNIPPET
+    )
     for name, peer in peers.items():
         sheet.note(f"{name}: {peer.version}")
     for name, reason in missing.items():

@@ -9,6 +9,12 @@ from pathlib import Path
 
 from bench.report import Sample, heading, shown
 
+_ABOUT = (
+    "Every figure on this page is from one run of the bench on one machine: {machine}. What is "
+    "compared was measured in turns, so that a busy moment hits all of it alike; a ratio is one of "
+    "medians. `make bench` measures on yours, `{command}` writes this page."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -101,15 +107,17 @@ class Sheet:
         self._sections[-1].notes.append(text)
         print(f"  {text}")
 
+    def missing(self, name: str, reason: str) -> None:
+        """A line that could not be measured counts as missed."""
+        self.missed.append(name)
+        self.note(f"{name}: not measured, {reason}")
+
     def page(self, machine: str, command: str) -> str:
         """Everything as Markdown."""
         parts = [
             f"<!-- Written by `{command}`; do not edit. -->",
             "# How fast",
-            "Every figure on this page is from one run of the bench on one machine: "
-            f"{machine}. What is compared was measured in turns, so that a busy moment hits all of "
-            "it alike; a ratio is one of medians. Run it yourself with `make bench`, or "
-            f"`{command}` to write this page.",
+            _ABOUT.format(machine=machine, command=command),
         ]
         for section in self._sections:
             parts += [f"## {section.title}", section.about]
