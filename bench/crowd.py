@@ -133,11 +133,10 @@ def _processor_time() -> Iterator[list[float]]:
 def _waiting(sheet: Sheet, name: str, run: Run) -> None:
     """Memory of the launchers' trees while all runs sleep, less what they have at rest."""
     us = os.getpid()
-    at_rest = set(descendants(us))
-    before, own_before = memory_bytes(list(at_rest)), memory_bytes([us])
+    before, own_before = memory_bytes(descendants(us)), memory_bytes([us])
     with ThreadPoolExecutor(RUNS) as pool:
         futures = [pool.submit(run) for _ in range(RUNS)]
-        while not _are_all_asleep(at_rest):
+        while not _are_all_asleep():
             if any(each.done() for each in futures):
                 sheet.missing(f"{name}, memory of a waiting run", f"not all {RUNS} came to wait")
                 return
@@ -154,9 +153,12 @@ def _waiting(sheet: Sheet, name: str, run: Run) -> None:
     sheet.figure(f"{name}, processors that all {RUNS} keep busy", f"{share:.2f}")
 
 
-def _are_all_asleep(at_rest: set[int]) -> bool:
-    """Whether there are enough new processes, and none of them does anything."""
-    new = [pid for pid in descendants(os.getpid()) if pid not in at_rest]
-    used = cpu_seconds(new)
+def _are_all_asleep() -> bool:
+    """Whether there are as many processes as runs, and none of them does anything.
+
+    Some of them may have been there before: what was prepared ahead is used first.
+    """
+    there = descendants(os.getpid())
+    used = cpu_seconds(there)
     time.sleep(_SECONDS_LOOKED_AT)
-    return len(new) >= RUNS and cpu_seconds(new) == used
+    return len(there) > RUNS and cpu_seconds(there) == used
