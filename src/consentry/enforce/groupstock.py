@@ -22,6 +22,7 @@ class GroupStock:
         self._places = places
         self._ahead = ahead
         self._one_at_a_time = Lock()
+        self._is_begun = False
         self._under_way = 0
         self._made: list[RunGroup] = []
         self._handed: dict[str, RunGroup] = {}
@@ -30,8 +31,12 @@ class GroupStock:
     def supply(self) -> list[tuple[str, list[str]]]:
         """What the launcher is to be handed for one more box; raises `OSError` if there is none."""
         with self._one_at_a_time:
+            # The first time, those for the boxes that are to wait as well; later these are made
+            # beforehand.
+            more = 0 if self._is_begun else self._ahead
+            self._is_begun = True
             self._under_way += 1
-            while len(self._handed) + len(self._made) < self._under_way:
+            while len(self._handed) + len(self._made) < self._under_way + more:
                 self._make()
             handed, self._made = self._made, []
             self._handed |= {group.name: group for group in handed}
