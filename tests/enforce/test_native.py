@@ -1,6 +1,7 @@
 """What the native engine does not do yet it refuses, and says so, instead of doing something else."""
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -20,6 +21,7 @@ from consentry.enforce.limits import LimitMeans
 from consentry.enforce.native import readgrants
 from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.patternfiles import Budget
+from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
 from consentry.surface.modes import Reads, Rounding, Writes
@@ -164,3 +166,42 @@ def test_files_in_memory_are_refused_where_nobody_counts_them(
     plan = engine.compile(replace(plain, surface=surface)).plan
     wish = FilterWish(memory_files=holder is Holds.MEMORY)
     assert plan.filter == compile_filter(os.uname().machine, wish)
+
+
+def test_patterns_hold_where_reads_are_exact(engine: NativeEngine, tmp_path: Path) -> None:
+    """Whoever opens files for the program has the same rules, and no more."""
+    (tmp_path / "in.txt").write_text("in")
+    (tmp_path / "out.key").write_text("out")
+    program = program_of(["cat", "in.txt", "out.key"], tmp_path)
+    wanted = Confinement(
+        Surface.of(read=["./*.txt"]),
+        tmp_path,
+        program,
+        ENVIRONMENT,
+        reads=Reads.EXACT,
+        rounding=Rounding.EXACT,
+    )
+    outcome = engine._held_run(engine.compile(wanted), (), Io(keeps=True), "run")
+    assert outcome.stdout == b"in"
+    assert (outcome.reads, outcome.reads_truth) == ((str(tmp_path / "in.txt"),), Truth.MEDIATED)
+    assert [(each.resource, each.rule) for each in outcome.violations] == [
+        (str(tmp_path / "out.key"), "outside `*.txt`")
+    ]
+
+
+def test_whoever_makes_names_goes_with_the_run(engine: NativeEngine, tmp_path: Path) -> None:
+    """The launcher has no child left when a run that wrote at once is over."""
+    (tmp_path / "out").mkdir()
+    program = program_of(["touch", "out/new"], tmp_path)
+    surface = Surface.of(write=["./out/"])
+    wanted = Confinement(surface, tmp_path, program, ENVIRONMENT, writes=Writes.DIRECT)
+    outcome = engine._held_run(engine.compile(wanted), (), Io(keeps=True), "run")
+    assert outcome.exit_code == 0, outcome.stderr
+    assert (tmp_path / "out/new").exists()
+    assert engine._parent is not None
+    launcher = engine._parent._process.pid
+    deadline = time.monotonic() + 30
+    children = Path(f"/proc/{launcher}/task/{launcher}/children")
+    while children.read_text() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert children.read_text() == ""
