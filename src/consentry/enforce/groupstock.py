@@ -22,8 +22,7 @@ class GroupStock:
         self._places = places
         self._ahead = ahead
         self._one_at_a_time = Lock()
-        self._is_begun = False
-        self._under_way = 0
+        self._starting = 0
         self._made: list[RunGroup] = []
         self._handed: dict[str, RunGroup] = {}
         self._retired: list[RunGroup] = []
@@ -31,12 +30,8 @@ class GroupStock:
     def supply(self) -> list[tuple[str, list[str]]]:
         """What the launcher is to be handed for one more box; raises `OSError` if there is none."""
         with self._one_at_a_time:
-            # The first time, those for the boxes that are to wait as well; later these are made
-            # beforehand.
-            more = 0 if self._is_begun else self._ahead
-            self._is_begun = True
-            self._under_way += 1
-            while len(self._handed) + len(self._made) < self._under_way + more:
+            self._starting += 1
+            while len(self._handed) + len(self._made) < self._ahead + self._starting:
                 self._make()
             handed, self._made = self._made, []
             self._handed |= {group.name: group for group in handed}
@@ -46,8 +41,10 @@ class GroupStock:
         """Makes what the next boxes need, and removes what is not needed; for a quiet moment."""
         with self._one_at_a_time, suppress(OSError):
             self._retired = [each for each in self._retired if not each.remove_if_empty()]
-            while len(self._handed) + len(self._made) < self._ahead + self._under_way:
-                self._make()
+            if self._ahead:
+                # For the box that is to wait in the place of the next one that starts.
+                while len(self._handed) + len(self._made) < self._ahead + self._starting + 1:
+                    self._make()
 
     def _make(self) -> None:
         self._made.append(RunGroup(self._places, f"box-{os.urandom(8).hex()}"))
@@ -55,13 +52,15 @@ class GroupStock:
     def started(self, name: str) -> RunGroup:
         """The group of a box that has started."""
         with self._one_at_a_time:
+            self._starting -= 1
             return self._handed.pop(name)
 
     def ended(self, group: RunGroup | None) -> None:
-        """One box less; its group goes as soon as nothing is in it."""
+        """Of a box that was to start: its group, if it did, goes as soon as nothing is in it."""
         with self._one_at_a_time:
-            self._under_way -= 1
-            if group is not None:
+            if group is None:
+                self._starting -= 1
+            else:
                 self._retired.append(group)
 
     def close(self) -> None:
