@@ -48,7 +48,7 @@ def test_runs_in_a_row_leave_nothing_behind(kind: str, project: Path, tmp_path: 
     assert during["mounts"] >= 1
     assert during["descriptors"] > then["descriptors"]
     assert after == {name: min(after[name], before[name] + AHEAD) for name in before}
-    for name in ("mounts", "box folders", "groups"):
+    for name in ("mounts", "box folders"):
         assert after[name] <= before[name], name
     assert said["files after"] == said["files before"]
     assert "ledger.db" in said["files after"]
