@@ -181,7 +181,7 @@ def test_patterns_hold_where_reads_are_exact(engine: NativeEngine, tmp_path: Pat
         reads=Reads.EXACT,
         rounding=Rounding.EXACT,
     )
-    outcome = engine._held_run(engine.compile(wanted), (), Io(keeps=True), "run")
+    outcome = engine._held_run(engine.compile(wanted), (), Io(keeps=True))
     assert outcome.stdout == b"in"
     assert (outcome.reads, outcome.reads_truth) == ((str(tmp_path / "in.txt"),), Truth.MEDIATED)
     assert [(each.resource, each.rule) for each in outcome.violations] == [
@@ -195,7 +195,7 @@ def test_whoever_makes_names_goes_with_the_run(engine: NativeEngine, tmp_path: P
     program = program_of(["touch", "out/new"], tmp_path)
     surface = Surface.of(write=["./out/"])
     wanted = Confinement(surface, tmp_path, program, ENVIRONMENT, writes=Writes.DIRECT)
-    outcome = engine._held_run(engine.compile(wanted), (), Io(keeps=True), "run")
+    outcome = engine._held_run(engine.compile(wanted), (), Io(keeps=True))
     assert outcome.exit_code == 0, outcome.stderr
     assert (tmp_path / "out/new").exists()
     assert engine._parent is not None
