@@ -104,6 +104,23 @@ def test_a_refused_call_of_the_library_is_on_record(here: Surroundings) -> None:
     assert [each["context"]["triggeredBy"] for each in _entries(here)] == ["api", "api"]
 
 
+def test_a_profile_that_no_engine_holds_is_on_record(here: Surroundings, project: Path) -> None:
+    """Its name is there, though there is no profile to bind."""
+    file = project / "box.yaml"
+    file.write_text("sandboxConfig:\n  engine: docker\n  profiles:\n    tight: {}\n")
+    with closing(Library()) as library:
+        for does in (
+            lambda: library.exec(["true"], here, profile=str(file)),
+            lambda: library.run_code("1", here, profile=str(file)),
+        ):
+            with pytest.raises(ConsentryError) as raised:
+                does()
+            assert raised.value.code is Code.NOT_ENFORCEABLE
+    entries = _entries(here)
+    assert [each["tool"]["name"] for each in entries] == ["true", "snippet.py"]
+    assert {each["sandbox"]["profile"] for each in entries} == {f"profile:{file}"}
+
+
 @pytest.mark.skipif(os.getuid() == 0, reason="root can write everywhere")
 def test_where_the_ledger_cannot_be_written_the_refusal_is_still_told(
     around: MakeAround, home: Path

@@ -15,8 +15,9 @@ from consentry.cli.runoptions import exit_status, limits_of, printed, status_apa
 from consentry.cli.runstreams import streams_of_code
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import PROGRAM, Page
+from consentry.enforce.engines.nativecode import SNIPPET
 from consentry.record.auditfields import ExecutionStatus
-from consentry.service.profiles import find_profile
+from consentry.service.refusals import Asked, found_profile, journal_of_terminal
 from consentry.service.snippetruns import MOST_SOURCE, CodeRun, CodeWish, carry_out_code
 from consentry.service.surroundings import look_around
 from consentry.service.userfiles import read_named
@@ -86,12 +87,14 @@ def _code(
             raise usage_problem("`--set` and `--profile` exclude each other", "leave one out")
         around = look_around(os.environ)
         is_file = file != _STANDARD_INPUT
+        name = file if is_file else _NAME_OF_INPUT
+        asked = Asked((name,), kind=SNIPPET)
         wish = CodeWish(
             source=read_named(file) if is_file else _typed(),
-            name=file if is_file else _NAME_OF_INPUT,
+            name=name,
             is_file=is_file,
             permission_set=None if set_ is None else PermissionSet.named(set_),
-            profile=None if profile is None else find_profile(profile, around),
+            profile=found_profile(profile, asked, around, lambda: journal_of_terminal(around)),
             read=read,
             preload=preload,
             arguments=dict(map(_argument, arg)),

@@ -16,15 +16,14 @@ from consentry.enforce.confinement import Denials
 from consentry.record.auditfields import Trigger
 from consentry.service.commandline import RunWish
 from consentry.service.execution import asked_for, carry_out
-from consentry.service.profiles import NamedProfile, find_profile
 from consentry.service.refusals import (
     Asked,
+    found_profile,
     journal_of_terminal,
-    profile_word,
     refusals_recorded,
 )
 from consentry.service.runs import Run
-from consentry.service.surroundings import Surroundings, look_around
+from consentry.service.surroundings import look_around
 from consentry.surface.modes import View
 from consentry.surface.permission_sets import PermissionSet
 
@@ -93,7 +92,7 @@ def _exec(
         if set_ is not None and profile is not None:
             raise usage_problem("`--set` and `--profile` exclude each other", "leave one out")
         around = look_around(os.environ)
-        found = None if profile is None else _profile(profile, command, around)
+        found = found_profile(profile, Asked(command), around, lambda: journal_of_terminal(around))
         wish = RunWish(
             words=command,
             permission_set=None if set_ is None else PermissionSet.named(set_),
@@ -135,12 +134,6 @@ def document_of(run: Run, status: int) -> dict[str, object]:
         "stderr": printed(outcome.stderr),
         "output_complete": kept >= outcome.output_bytes,
     }
-
-
-def _profile(named: str, words: tuple[str, ...], around: Surroundings) -> NamedProfile:
-    asked = Asked(words, profile_word(None, named))
-    with refusals_recorded(asked, lambda: journal_of_terminal(around)):
-        return find_profile(named, around)
 
 
 def _require_no_network(net: str | None) -> None:

@@ -23,17 +23,17 @@ from consentry.base.ids import Uuid7Ids
 from consentry.enforce.commitrecover import recover
 from consentry.enforce.confinement import Denials, Limits
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
+from consentry.enforce.engines.nativecode import SNIPPET
 from consentry.enforce.streams import write_all
 from consentry.enforce.violations import PermissionDenied
 from consentry.record.auditfields import Trigger
 from consentry.service.codecalls import CodeCalls
-from consentry.service.codelibrary import CodeResult, CodeWanted, code_wish
+from consentry.service.codelibrary import NAME, CodeResult, CodeWanted, code_wish
 from consentry.service.commandline import BoundWish, RunWish
 from consentry.service.execution import asked_for, bound_here
 from consentry.service.givenvalues import Word, one_of, positive, words_of, wrong
 from consentry.service.ledgers import LedgerPlace, ledger_place
-from consentry.service.profiles import find_profile
-from consentry.service.refusals import refusals_recorded
+from consentry.service.refusals import Asked, found_profile, profile_word, refusals_recorded
 from consentry.service.remembering import Remembered
 from consentry.service.runground import Call, ground_of, is_lasting
 from consentry.service.runs import Run, Runner
@@ -153,10 +153,12 @@ class Library:
         """One run; see `consentry.exec`, which passes its own surroundings."""
         if permission_set is not None and profile is not None:
             raise wrong("`permission_set` and `profile` exclude each other")
+        words = words_of("argv", argv)
+        asked = Asked(words, trigger=Trigger.API)
         wish = RunWish(
-            words=words_of("argv", argv),
+            words=words,
             permission_set=None if permission_set is None else PermissionSet.named(permission_set),
-            profile=None if profile is None else find_profile(profile, around),
+            profile=found_profile(profile, asked, around, lambda: self._kept_journal(around)),
             read=words_of("read", read),
             write=words_of("write", write),
             execute=words_of("programs", programs),
@@ -227,7 +229,10 @@ class Library:
         **wanted: Unpack[CodeWanted],
     ) -> CodeResult:
         """One snippet; see `consentry.run_code`, which passes its own surroundings."""
-        wish = code_wish(source, around, **wanted)
+        word = profile_word(None, wanted.get("profile"))
+        asked = Asked((NAME,), word, Trigger.API, SNIPPET)
+        with refusals_recorded(asked, lambda: self._kept_journal(around)):
+            wish = code_wish(source, around, **wanted)
         named = None if workspace is None else os.fspath(workspace)
         asked = asked_for_code(wish, Trigger.API)
         with refusals_recorded(asked, lambda: self._kept_journal(around)):

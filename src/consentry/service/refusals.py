@@ -6,7 +6,7 @@ with no; that answer is on record. A line that could not be understood was not a
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -18,6 +18,7 @@ from consentry.base.ids import Uuid7Ids
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
 from consentry.record.events import EventType
+from consentry.service.profiles import NamedProfile, find_profile
 from consentry.service.runrecord import AUDIT_PREFIX, word_text
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings
@@ -30,21 +31,21 @@ _UNKNOWN: Final = "unknown"
 OpenJournal = Callable[[], AbstractContextManager[Journal]]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is known of a run that was asked for, before it is bound to anything."""
-
-    words: tuple[str, ...]
-    profile: str
-    trigger: Trigger = Trigger.USER_COMMAND
-    kind: str = "program"
-
-
 def profile_word(permission_set: PermissionSet | None, profile: str | None = None) -> str:
     """What the run was to be confined to, as records name it."""
     if profile is not None:
         return f"profile:{profile}"
     return "command line" if permission_set is None else f"set:{permission_set}"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is known of a run that was asked for, before it is bound to anything."""
+
+    words: tuple[str, ...]
+    profile: str = profile_word(None)
+    trigger: Trigger = Trigger.USER_COMMAND
+    kind: str = "program"
 
 
 @contextmanager
@@ -58,6 +59,16 @@ def refusals_recorded(asked: Asked, journal: OpenJournal) -> Iterator[None]:
             with suppress(ConsentryError, OSError), journal() as opened:
                 _record(asked, problem, opened)
         raise
+
+
+def found_profile(
+    named: str | None, asked: Asked, around: Surroundings, journal: OpenJournal
+) -> NamedProfile | None:
+    """The profile that a line names, where it names one; one that no engine holds is refused."""
+    if named is None:
+        return None
+    with refusals_recorded(replace(asked, profile=profile_word(None, named)), journal):
+        return find_profile(named, around)
 
 
 @contextmanager
