@@ -9,13 +9,15 @@ import errno
 import marshal
 import os
 
-from consentry.enforce.native import box, calls, snippet, wire, worker
+from consentry.enforce.native import box, calls, copygroups, snippet, wire, worker
 from consentry.enforce.native.observer import Observer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
+
+    from consentry.enforce.native.copygroups import Group, Limit
 
     class Desk(Protocol):
         """What the launcher does for every run; it says how."""
@@ -60,22 +62,23 @@ class _Worker:
         self.is_kept_ready = is_kept_ready
         self.is_there = True
         self.is_greeted = False
+        self.uses_groups = False
         self.orders = 0
         self.copies: list[_Copy] = []
 
 
 class _Order:
-    """A run that was asked for: whom to tell, the groups to join, and what the copy is sent."""
+    """A run that was asked for: whom to tell, the limits of its group, and what the copy is sent."""
 
     def __init__(
         self,
         news: _socket.socket,
-        groups: "Sequence[str]",
+        limits: "Sequence[Limit]",
         body: bytes,
         files: "Sequence[int]",
     ) -> None:
         self.news = news
-        self.groups = groups
+        self.limits = limits
         self.body = body
         self.files = files
 
@@ -83,8 +86,10 @@ class _Order:
 class _Copy:
     """One copy of a worker, as the launcher sees it; the worker is its parent."""
 
-    def __init__(self, of: _Worker) -> None:
+    def __init__(self, of: _Worker, group: "Group | None") -> None:
         self.worker = of
+        self.group = group
+        self.has_joined = False
         self.news: _socket.socket | None = None
         self.order: _Order | None = None
         self.observer: Observer | None = None
@@ -99,15 +104,17 @@ class _Copy:
         self.gate, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
         # The kernel's word for who is speaking, in the numbers of our own namespace.
         self.gate.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
+        doors = [] if group is None else copygroups.opened(group)
         try:
-            of.requests.sendmsg([b"c"], wire.rights((report_end, its.fileno())))
+            of.requests.sendmsg([b"c"], wire.rights((report_end, its.fileno(), *doors)))
         except OSError:
             self.gate.close()
             os.close(self.report)
             raise _no_worker() from None
         finally:
             its.close()
-            os.close(report_end)
+            for descriptor in (report_end, *doors):
+                os.close(descriptor)
 
     @property
     def is_ready(self) -> bool:
@@ -121,6 +128,7 @@ class Workers:
     def __init__(self, desk: "Desk") -> None:
         self._desk = desk
         self._workers: dict[str, _Worker] = {}
+        self._groups: list[Group] = []
 
     def start(self, news: _socket.socket, plan: "dict[str, Any]", files: "Sequence[int]") -> None:
         """Makes a worker; the news tell when it is ready, or why it is not."""
@@ -169,18 +177,20 @@ class Workers:
         of = self._workers.get(plan["worker"])
         if of is None:
             raise _no_worker()
+        self._groups += plan.get("stock", ())
+        of.uses_groups = "stock" in plan
         ready = [copy for copy in of.copies if copy.is_ready]
         copy = (ready or of.copies or [self._asked_for(of)])[0]
         body = marshal.dumps(plan["rlimits"])
         kept = [os.dup(each) for each in files[1 : 1 + snippet.ORDERED]]
         of.orders += 1
         of.copies.remove(copy)
-        copy.order = _Order(news, plan["groups"], body, kept)
+        copy.order = _Order(news, plan.get("group_limits", ()), body, kept)
         if copy.is_ready:
             self._hand_over(copy, copy.order)
 
     def _asked_for(self, of: _Worker) -> _Copy:
-        copy = _Copy(of)
+        copy = _Copy(of, self._groups.pop() if of.uses_groups and self._groups else None)
         of.copies.append(copy)
         self._desk.watch(copy, copy.report, lambda events: self._hear(copy, events))
         self._desk.watch(copy, copy.gate.fileno(), lambda _: self._meet(copy))
@@ -193,8 +203,9 @@ class Workers:
         self._desk.forget(copy, copy.gate.fileno())
         if said[:1] == snippet.FAILED:
             self._discard(copy, *marshal.loads(said[1:]))  # noqa: S302 - from our own copy
-        elif said[:1] in (snippet.READY, snippet.WITH_LAYER):
-            copy.has_layer = said[:1] == snippet.WITH_LAYER
+        elif said[:1].lower() in (snippet.READY, snippet.WITH_LAYER):
+            copy.has_layer = said[:1].lower() == snippet.WITH_LAYER
+            copy.has_joined = said[:1].isupper()
             self._know(copy, wire.speaker(ancillary), said[1:])
         else:
             self._discard(copy)
@@ -213,7 +224,7 @@ class Workers:
             self._hand_over(copy, copy.order)
 
     def _hand_over(self, copy: _Copy, order: _Order) -> None:
-        refused = _joined(order.groups, copy.pid)
+        refused = self._refusal(copy, order)
         if refused is not None:
             os.kill(copy.pid, _SIGKILL)
             self._discard(copy, *refused)
@@ -226,9 +237,29 @@ class Workers:
         copy.news, copy.order = order.news, None
         for descriptor in order.files:
             os.close(descriptor)
-        wire.send(copy.news, ("started", copy.pid, ""), copy.pidfd)
+        group = "" if copy.group is None else copy.group[0]
+        wire.send(copy.news, ("started", copy.pid, group), copy.pidfd)
         stores = () if copy.store is None else (copy.store,)
         wire.send(copy.news, ("built", int(copy.has_layer), ""), *stores)
+
+    def _refusal(self, copy: _Copy, order: _Order) -> "tuple[int, str] | None":
+        """Why the copy cannot be held to the limits of its run; None where it is from now on."""
+        if not copy.worker.uses_groups:
+            return None
+        if copy.group is None:
+            copy.group = self._freed_group()
+        if copy.group is None:
+            return errno.ENOENT, "a control group"
+        return copygroups.refusal(copy.group, order.limits, None if copy.has_joined else copy.pid)
+
+    def _freed_group(self) -> "Group | None":
+        """One that nobody has, or that a copy has which has no run."""
+        if not self._groups:
+            for copy in [copy for each in self._workers.values() for copy in each.copies]:
+                if copy.group is not None:
+                    self._discard(copy)
+                    break
+        return self._groups.pop() if self._groups else None
 
     def _hear(self, copy: _Copy, events: int) -> None:
         if copy.news is None:
@@ -260,6 +291,9 @@ class Workers:
         """Lets go of a copy that has no run; it ends by itself when nobody is there any more."""
         if copy in copy.worker.copies:
             copy.worker.copies.remove(copy)
+        if copy.group is not None:
+            self._groups.append(copy.group)
+            copy.group = None
         for descriptor in list(copy.watched):
             self._desk.forget(copy, descriptor)
         order = copy.order
@@ -278,17 +312,3 @@ class Workers:
 
 def _no_worker() -> OSError:
     return OSError(errno.ESRCH, os.strerror(errno.ESRCH), "the worker")
-
-
-def _joined(groups: "Sequence[str]", pid: int) -> "tuple[int, str] | None":
-    """Puts a copy, which cannot see the groups, into its own; or why that is refused."""
-    for door in groups:
-        try:
-            descriptor = os.open(door, os.O_WRONLY | os.O_CLOEXEC)
-            try:
-                os.write(descriptor, b"%d" % pid)
-            finally:
-                os.close(descriptor)
-        except OSError as problem:
-            return problem.errno or 0, door
-    return None

@@ -16,10 +16,11 @@ from consentry.enforce.native.reaper import keep_only
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 READY, WITH_LAYER, FAILED = b"r", b"l", b"f"
+"""The first letter of what a copy says; a large one where it is in its control groups already."""
 ORDERED = 5
 """Descriptors that come with an order: three streams, the result, and the snippet."""
 
@@ -28,19 +29,23 @@ _STREAMS = 3
 _NOT_RUN = 125
 
 
-def live(plan: "Mapping[str, Any]", gate: int) -> None:
-    """Confines this process for good, waits, runs the code, and never returns."""
+def live(plan: "Mapping[str, Any]", gate: int, doors: "Sequence[int]") -> None:
+    """Confines this process for good, waits, runs the code, and never returns.
+
+    `doors` are what is written to in order to join its control groups, which takes its time.
+    """
     status = _NOT_RUN
     try:
         with_gate = _socket.socket(fileno=gate)
-        if _is_confined(plan, with_gate) and (told := _ordered(with_gate)) is not None:
+        if _is_confined(plan, with_gate, doors) and (told := _ordered(with_gate)) is not None:
             status = snippetcode.run(*told)
             _flush("stdout", "stderr")
     finally:
         os._exit(status)
 
 
-def _is_confined(plan: "Mapping[str, Any]", gate: _socket.socket) -> bool:
+def _is_confined(plan: "Mapping[str, Any]", gate: _socket.socket, doors: "Sequence[int]") -> bool:
+    has_joined = _joins(doors)
     try:
         built, listener = _confine(plan, gate.fileno())
     except OSError as problem:
@@ -48,9 +53,20 @@ def _is_confined(plan: "Mapping[str, Any]", gate: _socket.socket) -> bool:
         gate.send(FAILED + marshal.dumps(said))
         return False
     handed = [listener] if built.store is None else [listener, built.store]
+    word = WITH_LAYER if built.has_layer else READY
     # They stay open until the order comes, and by then they were fetched.
-    gate.send((WITH_LAYER if built.has_layer else READY) + wire.numbers(handed))
+    gate.send((word.upper() if has_joined else word) + wire.numbers(handed))
     return True
+
+
+def _joins(doors: "Sequence[int]") -> bool:
+    """Whether it could; a kernel may let only whoever opened them do that."""
+    try:
+        for door in doors:
+            os.write(door, b"0")
+    except OSError:
+        return False
+    return bool(doors)
 
 
 def _confine(plan: "Mapping[str, Any]", gate: int) -> "tuple[box.Box, int]":

@@ -24,7 +24,7 @@ HELD = "/.held"
 """Where the granted places lie in the worker's root, by number; covered in every run."""
 
 _MOST_REQUEST = 16
-_REPORT_AND_GATE = 2
+_MOST_FILES = 16
 _PATIENCE_MS = 50
 _MOST_LEFT = 8
 
@@ -136,19 +136,20 @@ class Worker:
                 self._clear()
 
     def _take_request(self) -> bool:
-        space = _socket.CMSG_SPACE(4 * _REPORT_AND_GATE)
+        space = _socket.CMSG_SPACE(4 * _MOST_FILES)
         body, ancillary, _, _ = self._requests.recvmsg(
             _MOST_REQUEST, space, _socket.MSG_CMSG_CLOEXEC
         )
         if not body:
             return False
-        report, gate = wire.passed(ancillary)
+        report, gate, *doors = wire.passed(ancillary)
         pid, mounts = self._copied()
         if pid == 0:
-            snippet.live(self._plan, gate)
+            snippet.live(self._plan, gate, doors)
         # The copy has them, too, and closes them before it says that it is ready.
         self._clear()
-        os.close(gate)
+        for descriptor in (gate, *doors):
+            os.close(descriptor)
         pidfd = os.pidfd_open(pid)
         self._copies[pidfd] = (pid, report, mounts)
         self._poll.register(pidfd, select.POLLIN)
