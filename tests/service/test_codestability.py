@@ -12,6 +12,8 @@ from threading import Thread
 
 import pytest
 
+from consentry.enforce.facts import HostView
+from consentry.enforce.limits import LimitMeans
 from consentry.service.codelibrary import CodeResult
 from consentry.service.library import Library
 from consentry.service.surroundings import Surroundings
@@ -99,16 +101,15 @@ def _left() -> dict[str, object]:
         "processes": len(below),
         "descriptors": [_descriptors(pid) for pid in (os.getpid(), launcher)],
         "mounts": [_mounts(pid) for pid in (os.getpid(), launcher, *below[:_ABOVE_A_RUN])],
-        "groups": sorted(str(path) for path in _groups()),
+        "groups": _groups(),
     }
 
 
-def _groups() -> Iterator[Path]:
-    name = f"consentry-*-{os.getpid()}-*"
-    for root in Path("/sys/fs/cgroup").glob("*"):
-        if root.is_dir():
-            yield from root.glob(f"{name}")
-            yield from root.glob(f"*/{name}")
+def _groups() -> int:
+    """Those of this process, of which a few are kept for the next runs."""
+    places = LimitMeans.of(HostView(uid=os.getuid())).places
+    names = [name for place in places for name in os.listdir(place.folder)]  # noqa: PTH208
+    return sum(name.startswith("consentry-") and f"-{os.getpid()}-" in name for name in names)
 
 
 def _settled(look: Callable[[], dict[str, object]]) -> dict[str, object]:

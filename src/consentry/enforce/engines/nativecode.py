@@ -15,10 +15,12 @@ from consentry.base.canonical import digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
+from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome
 from consentry.enforce.engines.native import HELD, Io
 from consentry.enforce.facts import HostView
+from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
@@ -56,6 +58,8 @@ SNIPPET: Final = "snippet"
 """The name under which a permit has the digest of a snippet's bytes."""
 
 _KIB: Final = 1024
+_COPIES_AHEAD: Final = 2
+_MOST_ATTEMPTS: Final = 3
 # The options that would allow these belong to programs; no snippet can be given them.
 _NEVER_ALLOWED: Final = (Operation.WRITE, Operation.RUN)
 
@@ -92,6 +96,7 @@ class NativeCode:
         self._behind_root = ids_behind_root(self._view) if self._view.uid == 0 else FIRST
         self._parent: NativeParent | None = None
         self._workers: SnippetWorkers | None = None
+        self._stock: GroupStock | None = None
         self._one_at_a_time = Lock()
 
     def compile(
@@ -167,33 +172,37 @@ class NativeCode:
         `name` is what the snippet is called where it tells of its own mistakes.
         """
         require_code_permitted(permit, plan.wanted, source)
-        workers = self._kept()
-        held = HeldLimits(plan.limits, permit.permit_id)
-        try:
-            code = _Code(name, source, arguments)
-            done = _attempt(workers, plan, code, io, held)
-            if done is None:
-                # Its worker was gone before the snippet was: another one is made for it.
-                done = _attempt(workers, plan, code, io, held)
-            if done is None:
-                raise Refused(Code.ENGINE_FAILED, "two workers ended before they could run it")
-            return done
-        finally:
-            held.close()
+        workers, stock = self._kept()
+        code = _Code(name, source, arguments)
+        # Where a worker was gone before the snippet was there, another one is made for it.
+        for _ in range(_MOST_ATTEMPTS):
+            held = HeldLimits(plan.limits, permit.permit_id, stock=stock)
+            try:
+                done = _attempt(workers, plan, code, io, held, stock)
+            finally:
+                held.close()
+            if done is not None:
+                return done
+        raise Refused(Code.ENGINE_FAILED, "its workers ended before they could run it")
 
-    def _kept(self) -> SnippetWorkers:
+    def _kept(self) -> tuple[SnippetWorkers, GroupStock]:
         with self._one_at_a_time:
-            if self._workers is None:
+            if self._workers is None or self._stock is None:
+                sweep(self._means.places)
+                self._stock = GroupStock(self._means.places, _COPIES_AHEAD)
                 self._parent = NativeParent()
                 self._workers = SnippetWorkers(self._parent)
-            return self._workers
+            return self._workers, self._stock
 
     def close(self) -> None:
         """Ends the launcher, and every worker with it."""
         with self._one_at_a_time:
             parent, self._parent, self._workers = self._parent, None, None
+            stock, self._stock = self._stock, None
         if parent is not None:
             parent.close()
+        if stock is not None:
+            stock.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +213,12 @@ class _Code:
 
 
 def _attempt(
-    workers: SnippetWorkers, plan: CodePlan, code: _Code, io: Io, held: HeldLimits
+    workers: SnippetWorkers,
+    plan: CodePlan,
+    code: _Code,
+    io: Io,
+    held: HeldLimits,
+    stock: GroupStock,
 ) -> CodeOutcome | None:
     """The run, or None where there was none because its worker was gone."""
     pipes = (Pipe(io.stdout, io.keeps), Pipe(io.stderr, io.keeps))
@@ -226,7 +240,10 @@ def _attempt(
     limits = plan.wanted.limits
     bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
     io.supervisor = Supervisor(started.running, bounds, started.pipes)
+    stock.restock()  # while it runs
     supervised = io.supervisor.stay()
+    if started.running.pid is not None:
+        held.started_in(started.running.group)
     if supervised.ended.problem is not None:
         workers.forget(plan.preload, plan.snippet)
         if supervised.ended.problem == WORKER_GONE:
