@@ -28,6 +28,7 @@ from consentry.enforce.limits import LimitPlan, Mechanism
 from consentry.enforce.usage import Control, Exceeded, Usage
 from consentry.enforce.watcher import INTERVAL_SECONDS, Watcher
 
+_HELD_BY_KERNEL_SECONDS: Final = 0.25
 _GROUPS: Final = (Mechanism.CGROUP_V1, Mechanism.CGROUP_V2)
 _SIGNALS: Final = {signal.SIGXCPU: Control.CPU, signal.SIGXFSZ: Control.FILE}
 
@@ -110,8 +111,14 @@ class HeldLimits:
 
     @property
     def pause(self) -> float:
-        """How long to wait before the next look."""
-        return INTERVAL_SECONDS if self._watcher is None else self._watcher.pause
+        """How long to wait before the next look.
+
+        What the kernel holds by itself is looked at now and then, to tell of it while it runs.
+        """
+        if self._watcher is not None:
+            return self._watcher.pause
+        is_counted_here = self._plan.limit(Control.CPU) is not None
+        return INTERVAL_SECONDS if is_counted_here else _HELD_BY_KERNEL_SECONDS
 
     def watch(self, pid: int, *, counts_first: bool = False) -> None:
         """Says which process is the box's first, and whether it is a part of what is run."""

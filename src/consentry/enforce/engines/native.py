@@ -309,7 +309,7 @@ class NativeEngine:
             streams.close()
         limits = plan.wanted.limits
         watch = LimitWatch(running, held)
-        bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
+        bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
         try:
             allowed()

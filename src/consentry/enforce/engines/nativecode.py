@@ -238,7 +238,7 @@ def _attempt(
         raise
     watch = LimitWatch(started.running, held, counts_first=True)
     limits = plan.wanted.limits
-    bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded)
+    bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
     io.supervisor = Supervisor(started.running, bounds, started.pipes)
     stock.restock()  # while it runs
     supervised = io.supervisor.stay()

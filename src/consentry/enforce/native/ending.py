@@ -26,6 +26,8 @@ LIMITED: Final = {
     Limited.DESCRIPTORS: Control.DESCRIPTORS,
 }
 
+_UNTIL_STARTED: Final = 0.02
+
 
 class LimitWatch:
     """Tells the holder of the limits of each thing that it can look at, and asks it."""
@@ -35,6 +37,11 @@ class LimitWatch:
         self._counts_first = counts_first
         self._held = held
         self._is_watched = self._is_counted = False
+
+    def pause(self) -> float:
+        """Seconds until there is something to look at."""
+        # Once it is known to have started, what there is to look at is.
+        return self._held.pause if self._is_watched else _UNTIL_STARTED
 
     def exceeded(self) -> str | None:
         """The limit that the run went over."""

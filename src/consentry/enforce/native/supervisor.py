@@ -28,7 +28,7 @@ class Bounds:
     wall_seconds: float | None = None
     output_bytes: int | None = None
     sample: Callable[[], str | None] | None = None
-    sample_seconds: float = 0.02
+    pause: Callable[[], float] = lambda: 0.02
 
 
 @dataclass(slots=True)
@@ -140,7 +140,7 @@ class Supervisor:
         elif deadline is not None:
             waits.append(max(0.0, deadline - time.monotonic()))
         if self.bounds.sample is not None and self._ending_since is None:
-            waits.append(self.bounds.sample_seconds)
+            waits.append(self.bounds.pause())
         return min(waits)
 
     def _hear(self) -> None:
