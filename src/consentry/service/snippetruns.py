@@ -7,7 +7,6 @@ the record is written whatever happened. What a snippet wrote where it may is ta
 import json
 import os
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -223,9 +222,10 @@ class CodeRunner:
         trigger: Trigger = Trigger.USER_COMMAND,
     ) -> CodeRun:
         """One run; raises when it could not be started or recorded."""
-        takeover = Takeover.prepared(bound, plan.snippet.plan, self._home)
+        compiled = plan.snippet.plan
+        takeover = Takeover.prepared(bound, compiled, self._home) if compiled.layered else None
         digest = digest_bytes(wish.source)
-        interpreter = Path(sys.executable).resolve()
+        interpreter = self._engine.interpreter
         digests = {SNIPPET: digest, str(interpreter): self._hashes.digest_of(interpreter)}
         permit = self._ledger.permitted(bound, subject_of_code(bound.confinement), digests)
         known = {str(bound.started.program): digest, **digests}
@@ -247,8 +247,9 @@ class CodeRunner:
             self._ledger.record(ended)
             raise
         facts = replace(facts, started_at=started, ended_at=clock.now(), outcome=done.outcome)
-        impact = takeover.after(done.outcome, permit.permit_id, self._state)
-        facts = replace(facts, impact=impact)
+        if takeover is not None:
+            impact = takeover.after(done.outcome, permit.permit_id, self._state)
+            facts = replace(facts, impact=impact)
         try:
             audit_id, entry = self._ledger.record(facts)
         except Exception as problem:  # whatever it was, the person must know that it ran

@@ -5,6 +5,7 @@ What a snippet gives back is its own word; everything else is told by the kernel
 """
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -90,6 +91,8 @@ class NativeCode:
     name = ENGINE
 
     def __init__(self, home: Path | None) -> None:
+        # The file behind the interpreter that this process, the launcher and its workers run in.
+        self.interpreter = Path(sys.executable).resolve()
         self._home = home
         self._view = HostView(uid=os.getuid())
         self._means = LimitMeans.of(self._view)

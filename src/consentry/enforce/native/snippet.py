@@ -46,6 +46,7 @@ def live(plan: "Mapping[str, Any]", gate: int, doors: "Sequence[int]") -> None:
 
 def _is_confined(plan: "Mapping[str, Any]", gate: _socket.socket, doors: "Sequence[int]") -> bool:
     has_joined = _joins(doors)
+    snippetcode.rehearse()
     try:
         built, listener = _confine(plan, gate.fileno())
     except OSError as problem:
