@@ -1,7 +1,9 @@
 """`consentry exec --attest`: denials that the kernel vouches for, counted against its own number."""
 
+import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,9 +12,10 @@ from typing import Any
 import pytest
 
 from consentry.base.codes import Code
+from consentry.enforce.native import audithost
 from consentry.enforce.native.audithost import PLACE, read_state
 from tests.cli.conftest import CommandLine, assert_error
-from tests.cli.execs import last_record, put
+from tests.cli.execs import last_record, put, started
 from tests.enforce.audits import audit_alone
 from tests.enforce.shownfolders import made_folder, shown_folder
 
@@ -131,13 +134,35 @@ def test_runs_at_the_same_time_are_told_apart(rooted: CommandLine) -> None:
 
     def run(number: int) -> Any:
         words = ["--", "python3", "-I", "-c", ASKS, str(number + 1), str(secrets[number])]
-        return rooted("--json", *OPTIONS, *words).out
+        return json.loads(rooted("--json", *OPTIONS, *words).out)["run"]["sandbox"]
 
     with ThreadPoolExecutor(3) as pool:
-        documents = list(pool.map(run, range(3)))
-    for number, text in enumerate(documents):
-        assert str(secrets[number]) in text
-        assert not any(str(each) in text for each in secrets if each != secrets[number])
+        sandboxes = list(pool.map(run, range(3)))
+    for number, sandbox in enumerate(sandboxes):
+        [violation] = sandbox["violations"]
+        assert (violation["resource"], violation["truth"]) == (str(secrets[number]), "kernel")
+        assert violation["times"] == number + 1
+        assert sandbox["violationsComplete"]
+
+
+def test_audit_turned_off_meanwhile_is_told_as_incomplete(rooted: CommandLine) -> None:
+    """The kernel counts on and writes nothing more: the list does not pass for whole."""
+    secret = rooted.cwd.parent / "secret"
+    script = f"cat {secret}; echo ready; read line; cat {secret}"
+    words = [*OPTIONS, "--exec", "cat", "--", "sh", "-c", script]
+    with started(rooted, *words, stdin=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdin is not None
+        assert running.stdout.readline() == b"ready\n"
+        audithost._set(audithost._ENABLED, enabled=0)
+        running.stdin.write(b"on\n")
+        running.stdin.close()
+        running.wait()
+    sandbox = last_record(rooted)["sandbox"]
+    assert not sandbox["violationsComplete"]
+    [records] = [each["mechanism"] for each in _denials(sandbox) if each["truth"] == "kernel"]
+    assert records.startswith("Landlock's audit records, incomplete: ")
+    assert [each["resource"] for each in sandbox["violations"]] == [str(secret)]
 
 
 def test_the_private_view_has_nothing_to_attest(rooted: CommandLine) -> None:

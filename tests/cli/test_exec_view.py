@@ -26,6 +26,16 @@ sandboxConfig:
         readOnly: ["${WORKSPACE}"]
         noAccess: [%s]
 """
+DIRECT = """\
+sandboxConfig:
+  profiles:
+    seen:
+      view: visible
+      writes: direct
+      filesystem:
+        readOnly: ["${WORKSPACE}"]
+        readWrite: ["${WORKSPACE}/out"]
+"""
 LOOK = "import os, sys; print([os.path.exists(each) for each in sys.argv[1:]])"
 READ = """\
 import sys
@@ -128,3 +138,17 @@ def test_connecting_to_a_socket_in_sight_is_told(shown: CommandLine) -> None:
 def test_unknown_view_is_refused(shown: CommandLine) -> None:
     """With the right words."""
     assert_error(shown("exec", "--view", "visibel", "--", "true"), Code.USAGE)
+
+
+def test_direct_writes_reach_the_workspace_and_nothing_beside_it(shown: CommandLine) -> None:
+    """The other way to write holds in this view as well; nothing beside is changed."""
+    beside, _ = _files(shown)
+    put(shown, "out/old", "old")
+    put(shown, "box.yaml", DIRECT)
+    script = f"echo new > out/new; echo new > out/old; echo evil > {beside}; echo evil > new"
+    ended = shown("exec", "--profile", "box.yaml", "--", "sh", "-c", script)
+    assert f"write {beside}: not granted" in ended.err
+    assert (shown.cwd / "out/new").read_text() == "new\n"
+    assert (shown.cwd / "out/old").read_text() == "new\n"
+    assert beside.read_text() == "beside"
+    assert not (shown.cwd / "new").exists()
