@@ -36,6 +36,15 @@ sandboxConfig:
         readOnly: ["${WORKSPACE}"]
         readWrite: ["${WORKSPACE}/out"]
 """
+EXACT = """\
+sandboxConfig:
+  profiles:
+    seen:
+      view: visible
+      reads: exact
+      filesystem:
+        readOnly: ["${WORKSPACE}"]
+"""
 LOOK = "import os, sys; print([os.path.exists(each) for each in sys.argv[1:]])"
 READ = """\
 import sys
@@ -152,3 +161,18 @@ def test_direct_writes_reach_the_workspace_and_nothing_beside_it(shown: CommandL
     assert (shown.cwd / "out/old").read_text() == "new\n"
     assert beside.read_text() == "beside"
     assert not (shown.cwd / "new").exists()
+
+
+def test_exact_reads_open_what_is_granted_and_nothing_else(shown: CommandLine) -> None:
+    """Whoever opens files for the program has no right more than the run was given."""
+    beside, key = _files(shown)
+    put(shown, "granted", "granted")
+    put(shown, "box.yaml", EXACT)
+    words = ["--", "python3", "-c", READ, "granted", str(beside), str(key)]
+    ended = shown("exec", "--profile", "box.yaml", *words)
+    first, *rest = ended.out.splitlines()
+    assert first == "granted"
+    assert "Permission denied" in rest
+    assert "beside" not in rest
+    assert "key" not in rest
+    assert f"read {beside}: not granted" in ended.err

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from consentry.base.codes import Code
-from consentry.enforce.confinement import Confinement, Program
-from consentry.enforce.engine import NotEnforceable
+from consentry.enforce.confinement import Confinement, Denials, Program
+from consentry.enforce.engine import Control, NotEnforceable
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupplaces import Holds, Place, Version
@@ -24,7 +24,7 @@ from consentry.enforce.patternfiles import Budget
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import Reads, Rounding, Writes
+from consentry.surface.modes import Reads, Rounding, View, Writes
 from consentry.surface.protected import protected_roots
 from tests.enforce.boxes import ENVIRONMENT, program_of
 
@@ -205,3 +205,23 @@ def test_whoever_makes_names_goes_with_the_run(engine: NativeEngine, tmp_path: P
     while children.read_text() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert children.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"view": View.PRIVATE}, "what the private view hides"),
+        ({"reads": Reads.EXACT}, "another process than the run's own"),
+        ({"writes": Writes.DIRECT}, "another process than the run's own"),
+    ],
+)
+def test_denials_are_attested_only_where_all_of_them_can_be(
+    engine: NativeEngine, plain: Confinement, asked: dict[str, Any], said: str
+) -> None:
+    """Whatever the host allows: what would be refused to somebody else, or by nobody, is no part."""
+    wanted = replace(plain, view=View.VISIBLE, denials=Denials.ATTESTED)
+    with pytest.raises(NotEnforceable) as raised:
+        engine.compile(replace(wanted, **asked))
+    assert any(
+        each.control is Control.DENIALS and said in each.why for each in raised.value.lacking
+    )

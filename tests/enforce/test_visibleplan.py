@@ -19,9 +19,9 @@ pytestmark = pytest.mark.skipif(
     shown_folder() is None, reason="this user can write no folder it shows"
 )
 LOOKS = """
-import json, os
 from pathlib import Path
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import View
 from tests.enforce.boxes import PYTHON, run_in_box
 seen = run_in_box(
     [PYTHON, "-I", "-S", "-c", "import os, sys\\nfor path in sys.argv[1:]:\\n"

@@ -224,11 +224,14 @@ class NativeEngine:
                 Lacking(Control.FILES_READ, "exact reads need a layer for what is written")
             )
         if wanted.denials is Denials.ATTESTED:
-            found += self._not_attested(wanted.view)
+            found += self._not_attested(wanted)
         return found
 
-    def _not_attested(self, view: View) -> Iterator[Lacking]:
-        if view is View.PRIVATE:
+    def _not_attested(self, wanted: Confinement) -> Iterator[Lacking]:
+        if wanted.reads is Reads.EXACT or wanted.writes is Writes.DIRECT:
+            why = "exact reads and direct writes are done by another process than the run's own"
+            yield Lacking(Control.DENIALS, f"{why}, and refused to that", "leave out --attest")
+        if wanted.view is View.PRIVATE:
             why = "what the private view hides is never refused by Landlock"
             yield Lacking(Control.DENIALS, why, "choose the view `visible`")
         lack = why_not_attested(self._host.uid, self._host.landlock_abi)
