@@ -61,7 +61,6 @@ class PermitOrder:
     arguments: tuple[str, ...]
     surface: Surface = field(repr=False)
     decision_event_id: str
-    _surface: Mapping[str, Json] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_text("subject", self.subject)
@@ -73,8 +72,6 @@ class PermitOrder:
         check_texts("arguments", self.arguments)
         check_id_field("decisionEventId", self.decision_event_id, EVENT_PREFIX)
         object.__setattr__(self, "digests", MappingProxyType(dict(self.digests)))
-        # Spelled once: an order is written several times on its way.
-        object.__setattr__(self, "_surface", surface_to_json(self.surface))
 
     def to_json(self) -> dict[str, Json]:
         """The fields as a permit records them."""
@@ -82,7 +79,7 @@ class PermitOrder:
             "subject": self.subject,
             "digests": dict(self.digests),
             "arguments": list(self.arguments),
-            "surface": dict(self._surface),
+            "surface": surface_to_json(self.surface),
             "decisionEventId": self.decision_event_id,
         }
 

@@ -49,12 +49,14 @@ class Journal:
         self, event: EventType, about: About, payload: Mapping[str, Json], at: Instant
     ) -> Draft:
         """An event that is not recorded yet."""
-        context = replace(
-            self.context,
-            actor=about.actor or self.context.actor,
-            session_id=about.session_id or self.context.session_id,
-            policy_hash=about.policy_hash or self.context.policy_hash,
-        )
+        context = self.context
+        if about.actor or about.session_id or about.policy_hash:
+            context = replace(
+                context,
+                actor=about.actor or context.actor,
+                session_id=about.session_id or context.session_id,
+                policy_hash=about.policy_hash or context.policy_hash,
+            )
         return Draft(self.ids.new(EVENT_PREFIX), event, at, about.subject, context, payload)
 
     def record(self, *drafts: Draft, change: Change) -> None:

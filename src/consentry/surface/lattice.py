@@ -10,8 +10,8 @@ absorb each other; `a <= b` exactly when `a | b == b`; `a | (b - a)` covers `b`.
 cover. A surface is a value: it says what could be done and decides nothing.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from consentry.base.codes import Code
@@ -41,6 +41,8 @@ class Surface:
     dynamic_code_load: LoadLevel
     crypto_primitives: Access[PatternScope]
     tool_classes: frozenset[str]
+    document: Mapping[str, object] | None = field(default=None, init=False, repr=False)
+    """The document form, once it was asked for; see `wire`."""
 
     @classmethod
     def of(

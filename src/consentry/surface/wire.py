@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from consentry.base.canonical import Digest, Json, digest_json
 from consentry.base.codes import Code
@@ -54,7 +54,13 @@ class Missing(StrEnum):
 
 
 def surface_to_json(surface: Surface) -> dict[str, Json]:
-    """The document form, every field present, lists sorted."""
+    """The document form, every field present, lists sorted; spelled out once for each surface."""
+    if surface.document is None:
+        object.__setattr__(surface, "document", _spelled(surface))
+    return cast("dict[str, Json]", {**(surface.document or {})})
+
+
+def _spelled(surface: Surface) -> dict[str, Json]:
     fields: dict[str, Json] = {}
     for dimension in Dimension:
         stands = standing(surface[dimension])
