@@ -12,6 +12,8 @@ import os
 from consentry.enforce.native import calls
 
 _KIND, _FOLDER = 0o170000, 0o040000
+_USUAL_LINKS = (b"/lib", b"/bin/", b"/sbin/")
+_MOST_TRIES = 100
 _HERE = calls.AT_FDCWD & 0xFFFFFFFF
 
 
@@ -26,18 +28,40 @@ class NamesInside:
         self._through = (ctypes.c_uint64 * 3)(flags, 0, calls.RESOLVE_IN_ROOT)
         self._upto = (ctypes.c_uint64 * 3)(flags | os.O_NOFOLLOW, 0, calls.RESOLVE_IN_ROOT)
         self._how_through, self._how_upto = ctypes.byref(self._through), ctypes.byref(self._upto)
+        resolve = calls.RESOLVE_IN_ROOT | calls.RESOLVE_NO_SYMLINKS
+        self._straight = (ctypes.c_uint64 * 3)(flags, 0, resolve)
+        self._how_straight = ctypes.byref(self._straight)
 
     def find(self, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
         """Whether there is such a thing inside, its name there, and whether it is a folder."""
-        how = self._how_upto if keeps_link else self._how_through
-        opened = calls.openat2_quickly(self._root, whole, how)
+        opened = -1
+        is_straight = _is_plain(whole)
+        if is_straight:
+            opened = calls.openat2_quickly(self._root, whole, self._how_straight)
+            is_straight = opened >= 0
+        if opened < 0 and opened != -errno.ENOENT:
+            how = self._how_upto if keeps_link else self._how_through
+            opened = self._opened(whole, how)
         if opened < 0:
             return False, self._missing(whole, -opened), False
         try:
-            place = os.readlink(b"%d" % opened, dir_fd=self._descriptors)
+            # Where no link was met, the name is the one that the kernel would tell.
+            place = whole if is_straight else self._told(opened)
             return True, place, os.fstat(opened).st_mode & _KIND == _FOLDER
         finally:
             os.close(opened)
+
+    def _opened(self, name: bytes, how: object) -> int:
+        """The kernel gives up on `..` while anybody renames or mounts anything, and asks for more."""
+        opened = -errno.EAGAIN
+        tries = 0
+        while opened == -errno.EAGAIN and tries < _MOST_TRIES:
+            opened = calls.openat2_quickly(self._root, name, how)
+            tries += 1
+        return opened
+
+    def _told(self, opened: int) -> bytes:
+        return os.readlink(b"%d" % opened, dir_fd=self._descriptors)
 
     def close(self) -> None:
         """Lets go of the box's root."""
@@ -48,14 +72,23 @@ class NamesInside:
         """The name of what is not there: its folder as far as it is there, and the rest."""
         folder, _, name = whole.rstrip(b"/").rpartition(b"/")
         if number in (errno.ENOENT, errno.EACCES) and folder and name not in (b".", b".."):
-            opened = calls.openat2_quickly(self._root, folder, self._how_through)
+            opened = self._opened(folder, self._how_through)
             if opened >= 0:
                 try:
-                    held = os.readlink(b"%d" % opened, dir_fd=self._descriptors)
-                    return held.rstrip(b"/") + b"/" + name
+                    return self._told(opened).rstrip(b"/") + b"/" + name
                 finally:
                     os.close(opened)
         return _tidied(whole)
+
+
+def _is_plain(whole: bytes) -> bool:
+    """Whether a name is spelled as the kernel would, and begins with no usual link."""
+    return (
+        b"/." not in whole
+        and b"//" not in whole
+        and not whole.endswith(b"/")
+        and not whole.startswith(_USUAL_LINKS)
+    )
 
 
 def whole_name(pid: int, folder: int | None, asked: bytes) -> bytes:
