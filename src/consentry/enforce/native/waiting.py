@@ -6,6 +6,7 @@ not used, because the host may have changed around it, and boxes that nobody com
 """
 
 import _socket
+import errno
 import os
 import time
 
@@ -85,11 +86,24 @@ class WaitingBoxes:
             self._end(found)
         if not uses_groups:
             return Start(plan, files, waits=False)
-        group = self._groups.pop()
+        group = self._free_group()
         _limit(group, limits)
         started = Start({**plan, "groups": group[1]}, files, waits=False)
         started.group = group
         return started
+
+    def _free_group(self) -> "Group":
+        """One that no box is in; where all have one, the box that waited longest gives its up."""
+        if not self._groups:
+            waiting = [each for boxes in self._boxes.values() for each in boxes]
+            if not waiting:
+                raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN), "a control group")
+            longest = min(waiting, key=lambda each: each.since)
+            for boxes in self._boxes.values():
+                if longest in boxes:
+                    boxes.remove(longest)
+            self._end(longest)
+        return self._groups.pop()
 
     def wish_for(self, plan: "dict[str, Any]", *, uses_groups: bool) -> None:
         """More of that kind, as many as the plan's owner wants ahead."""

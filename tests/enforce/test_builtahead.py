@@ -1,4 +1,4 @@
-"""A box that was built ahead has the size that its own run asks for."""
+"""Boxes that are built ahead: each has what its own run asks for, and every kind its turn."""
 
 import os
 import time
@@ -11,6 +11,8 @@ import pytest
 
 from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.surface.dimensions import Level
+from consentry.surface.lattice import Surface
 from consentry.surface.protected import protected_roots
 from tests.enforce.boxes import ENVIRONMENT, WORKSPACE_AND_TMP, program_of
 
@@ -49,3 +51,22 @@ def test_each_run_has_its_own_size(engine: NativeEngine, tmp_path: Path) -> None
             os.close(outcome.layer)
         assert outcome.stdout == said, outcome.stderr
         _until_one_waits(engine)
+
+
+def test_boxes_of_many_kinds_share_what_is_made_ahead(tmp_path: Path) -> None:
+    """When all control groups have a box that waits, one of another kind gives its up."""
+    program = program_of(["true"], tmp_path)
+    kinds = [
+        Surface.of(read=["./"], write=writes, run=runs)
+        for writes in ([], ["/tmp/"])
+        for runs in (Level.NONE, Level.ANY)
+    ]
+    with closing(NativeEngine(None, protected_roots(), ahead=2)) as engine:
+        for surface in kinds * 3:
+            wanted = Confinement(surface, tmp_path, program, ENVIRONMENT)
+            outcome = engine._held_run(engine.compile(wanted), (), Io(keeps=True))
+            if outcome.layer is not None:
+                os.close(outcome.layer)
+            assert outcome.exit_code == 0
+            _until_one_waits(engine)
+            time.sleep(0.05)  # so that as many wait as there are groups for
