@@ -23,6 +23,7 @@ class GroupStock:
         self._ahead = ahead
         self._one_at_a_time = Lock()
         self._starting = 0
+        self._unknown = 0
         self._made: list[RunGroup] = []
         self._handed: dict[str, RunGroup] = {}
         self._retired: list[RunGroup] = []
@@ -31,7 +32,7 @@ class GroupStock:
         """What the launcher is to be handed for one more box; raises `OSError` if there is none."""
         with self._one_at_a_time:
             self._starting += 1
-            while len(self._handed) + len(self._made) < self._ahead + self._starting:
+            while len(self._handed) + len(self._made) < self._wanted:
                 self._make()
             handed, self._made = self._made, []
             self._handed |= {group.name: group for group in handed}
@@ -43,8 +44,12 @@ class GroupStock:
             self._retired = [each for each in self._retired if not each.remove_if_empty()]
             if self._ahead:
                 # For the box that is to wait in the place of the next one that starts.
-                while len(self._handed) + len(self._made) < self._ahead + self._starting + 1:
+                while len(self._handed) + len(self._made) < self._wanted + 1:
                     self._make()
+
+    @property
+    def _wanted(self) -> int:
+        return self._ahead + self._starting + self._unknown
 
     def _make(self) -> None:
         self._made.append(RunGroup(self._places, f"box-{os.urandom(8).hex()}"))
@@ -60,6 +65,8 @@ class GroupStock:
         with self._one_at_a_time:
             if group is None:
                 self._starting -= 1
+                # Nobody was told whether the launcher used one, so it is not counted on.
+                self._unknown += 1
             else:
                 self._retired.append(group)
 

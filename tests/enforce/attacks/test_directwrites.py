@@ -172,6 +172,34 @@ def test_nothing_is_left_that_leads_out_or_lends_an_identity(attacker: Attacker)
         assert not path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID)
 
 
+CLIMBING = {
+    "moved": "os.symlink('../../out', 'a/b/1') or os.rename('a/b/1', 'up1')",
+    "linked": "os.symlink('../../out', 'a/b/2') or os.link('a/b/2', 'up2', follow_symlinks=False)",
+    "with its folder": "os.symlink('../../out', 'a/c/3') or os.rename('a/c', 'up3')",
+}
+
+
+def test_a_link_does_not_come_to_lead_out_by_being_moved(attacker: Attacker) -> None:
+    """It climbs from where it lies: moved, linked, or lying in a folder that is moved."""
+    setup = "os.makedirs('a/b'); os.makedirs('a/c'); os.makedirs('d/e')"
+    found = attacker.tries(CLIMBING, setup=setup, **DIRECT)
+    assert found == dict.fromkeys(CLIMBING, "EACCES")
+    assert {path.name for path in attacker.ws.iterdir()} == {"a", "d"}
+    inside = {
+        "as deep": "os.rename('a/b/1', 'd/e/1')",
+        "deeper": "os.rename('a/c', 'd/e/c')",
+    }
+    assert attacker.tries(inside, **DIRECT) == dict.fromkeys(inside, "None")
+
+
+def test_without_the_controls_a_moved_link_leads_out(attacker: Attacker) -> None:
+    """The kernel moves it like any other name."""
+    setup = "os.makedirs('a/b'); os.makedirs('a/c')"
+    found = attacker.tries(CLIMBING, setup=setup, without=MAKES_ITSELF, **DIRECT)
+    assert found == dict.fromkeys(CLIMBING, "None")
+    assert (attacker.ws / "up1").readlink() == Path("../../out")
+
+
 def test_a_second_thread_does_not_help(attacker: Attacker) -> None:
     """The name is read once; a thread that changes it meanwhile makes a harmless file or none."""
     code = """

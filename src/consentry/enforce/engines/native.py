@@ -315,23 +315,33 @@ class NativeEngine:
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
         try:
+            supervised = self._supervised(io.supervisor, allowed, go)
+        except BaseException:
+            # Nobody would look after it any more.
+            io.supervisor.give_up()
+            raise
+        finally:
+            # However it went: the group that the box had is not the launcher's any more.
+            if running.pid is not None:
+                held.started_in(running.group)
+        require_built(supervised.ended)
+        attested = None if records is None else records.finish()
+        return self._outcome(plan, supervised, streams.pipes, held, attested)
+
+    def _supervised(
+        self, supervisor: Supervisor, allowed: Callable[[], None], go: socket.socket
+    ) -> Supervised:
+        """Lets the program start when it is allowed to, and stays with it."""
+        try:
             allowed()
             # Where the box could not be built, nobody reads this.
             with suppress(BrokenPipeError):
                 go.send(b"g", socket.MSG_NOSIGNAL)
-        except BaseException:
-            io.supervisor.give_up()
-            raise
         finally:
             go.close()
         if self._stock is not None:
             self._stock.restock()  # while the program runs
-        supervised = io.supervisor.stay()
-        if running.pid is not None:
-            held.started_in(running.group)
-        require_built(supervised.ended)
-        attested = None if records is None else records.finish()
-        return self._outcome(plan, supervised, streams.pipes, held, attested)
+        return supervisor.stay()
 
     def _request(self, plan: NativePlan, given: int, *, has_terminal: bool) -> dict[str, object]:
         wanted, compiled = plan.wanted, plan.plan

@@ -243,10 +243,15 @@ def _attempt(
     limits = plan.wanted.limits
     bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
     io.supervisor = Supervisor(started.running, bounds, started.pipes)
-    stock.restock()  # while it runs
-    supervised = io.supervisor.stay()
-    if started.running.pid is not None:
-        held.started_in(started.running.group)
+    try:
+        stock.restock()  # while it runs
+        supervised = io.supervisor.stay()
+    except BaseException:
+        io.supervisor.give_up()
+        raise
+    finally:
+        if started.running.pid is not None:
+            held.started_in(started.running.group)
     if supervised.ended.problem is not None:
         workers.forget(plan.preload, plan.snippet)
         if supervised.ended.problem == WORKER_GONE:

@@ -144,7 +144,7 @@ class Workers:
         self._desk.listen(mine.fileno(), lambda _: self._greet(made, news))
 
     def _greet(self, made: _Worker, news: _socket.socket) -> None:
-        said = made.requests.recv(_GREETING_BYTES)
+        said, _ = wire.heard(made.requests, _GREETING_BYTES)
         self._desk.ignore(made.requests.fileno())
         made.is_greeted = True
         greeting = marshal.loads(said) if said else ("failed", 0, "the worker ended")  # noqa: S302
@@ -199,7 +199,7 @@ class Workers:
     def _meet(self, copy: _Copy) -> None:
         """It is ready, or could not be made, or is gone."""
         space = _socket.CMSG_SPACE(12)
-        said, ancillary, _, _ = copy.gate.recvmsg(_MOST_SAID, space, _socket.MSG_CMSG_CLOEXEC)
+        said, ancillary = wire.heard(copy.gate, _MOST_SAID, space)
         self._desk.forget(copy, copy.gate.fileno())
         if said[:1] == snippet.FAILED:
             self._discard(copy, *marshal.loads(said[1:]))  # noqa: S302 - from our own copy

@@ -109,6 +109,8 @@ class Launcher:
         if received is None:
             return False
         plan, files = received
+        if not files:
+            return True  # there was no room for its descriptors, and its owner hears the end
         news = _socket.socket(fileno=files[0])
         plan["idmap"] = None
         try:
@@ -173,7 +175,7 @@ class Launcher:
 
     def _take_descriptor(self, run: _Run) -> None:
         space = _socket.CMSG_SPACE(4) + _socket.CMSG_SPACE(12)
-        said, ancillary, _, _ = run.gate.recvmsg(_MOST_SAID, space, _socket.MSG_CMSG_CLOEXEC)
+        said, ancillary = wire.heard(run.gate, _MOST_SAID, space)
         taken = passed(ancillary)
         if said in (b"b", b"s"):
             send(run.news, ("built", int(said == b"b"), ""), *taken)
@@ -191,6 +193,9 @@ class Launcher:
                 [listener] = wire.fetched(pidfd, number)
             finally:
                 os.close(pidfd)
+            exact = None
+            if run.exact is not None:
+                exact = ExactReads(Opener(speaker, run.exact), run.exact["places"])
         except ProcessLookupError:
             return False  # it was ended meanwhile
         except OSError as problem:
@@ -198,9 +203,6 @@ class Launcher:
             send(run.news, ("failed", problem.errno or 0, "pidfd_getfd"))
             _signal.pidfd_send_signal(run.pidfd, _SIGKILL)
             return False
-        exact = None
-        if run.exact is not None:
-            exact = ExactReads(Opener(speaker, run.exact), run.exact["places"])
         observer = Observer(listener, calls.MACHINE, exact)
         run.observer = observer
         if run.direct is not None:
@@ -264,7 +266,9 @@ class Launcher:
         send(run.news, ("over", 0, ""), held)
         os.close(held)
         if run.observer is not None:
-            self.forget(run, run.observer.listener)
+            # Their numbers are another run's from the moment that they are closed.
+            for descriptor in run.observer.heard_at():
+                self.forget(run, descriptor)
             run.observer.close()
         run.news.close()
 

@@ -212,10 +212,7 @@ class _Bench:
         spot = self._spot(path)
         if spot.look() is not None:
             raise _Stopped(FAILED, errno.EEXIST)
-        depth = spot.path[len(spot.root.rstrip(b"/")) + 1 :].count(b"/")
-        rule = self._newnames.rule_against_link(target, depth)
-        if rule is not None:
-            raise _Stopped(REFUSED, errno.EACCES, _told(spot.path, rule))
+        self._require_target(target, spot.path, spot.root)
         self._require_name(spot, _LINK)
         os.symlink(target, spot.name, dir_fd=spot.folder)
         return -1
@@ -228,6 +225,7 @@ class _Bench:
         if spot.look() is not None:
             raise _Stopped(FAILED, errno.EEXIST)
         self._require_name(spot, found.st_mode)
+        self._require_moved(source.name, source.folder, found.st_mode, spot.path, spot.root)
         os.link(
             source.name,
             spot.name,
@@ -250,6 +248,7 @@ class _Bench:
         if any(source.path in (each, *_above(each)) for each in self._covered):
             raise _Stopped(FAILED, errno.EBUSY)
         self._require_name(spot, found.st_mode)
+        self._require_moved(source.name, source.folder, found.st_mode, spot.path, spot.root)
         if found.st_mode & _KIND == _FOLDER:
             self._require_tree(source, spot)
         os.rename(source.name, spot.name, src_dir_fd=source.folder, dst_dir_fd=spot.folder)
@@ -282,6 +281,19 @@ class _Bench:
         if rule is not None:
             raise _Stopped(REFUSED, errno.EACCES, _told(spot.path, rule))
 
+    def _require_target(self, target: bytes, path: bytes, root: bytes) -> None:
+        depth = path[len(root.rstrip(b"/")) + 1 :].count(b"/")
+        rule = self._newnames.rule_against_link(target, depth)
+        if rule is not None:
+            raise _Stopped(REFUSED, errno.EACCES, _told(path, rule))
+
+    def _require_moved(self, name: bytes, folder: int, mode: int, path: bytes, root: bytes) -> None:
+        """A link climbs from where it lies; one with a whole path leads where it always led."""
+        if mode & _KIND == _LINK:
+            target = os.readlink(name, dir_fd=folder)
+            if not target.startswith(b"/"):
+                self._require_target(target, path, root)
+
     def _require_tree(self, source: _Spot, spot: _Spot) -> None:
         """Nothing in a folder that moves comes to a name that is refused."""
         left = _MOST_MOVED
@@ -300,6 +312,7 @@ class _Bench:
                 rule = self._names.rule_against(path, spot.root, kind, there.copy)
                 if rule is not None:
                     raise _Stopped(REFUSED, errno.EACCES, _told(path, rule))
+                self._require_moved(name, folder, mode, path, spot.root)
 
 
 def _raise(problem: OSError) -> None:

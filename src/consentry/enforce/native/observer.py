@@ -98,6 +98,10 @@ class Observer:
         memory = self._memory
         self._direct = DirectWrites(wish, memory.text_at, memory.bytes_at, whole_name)
 
+    def heard_at(self) -> "tuple[int, ...]":
+        """What is open, as long as this is, for others to call and to answer."""
+        return (self.listener,) if self._exact is None else (self.listener, self._exact.fileno())
+
     def serve(self) -> bool:
         """Handles one notification; false when nobody is left to be observed."""
         received = self._received

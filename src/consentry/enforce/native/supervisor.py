@@ -57,6 +57,7 @@ class Supervisor:
     _ending_since: float | None = None
     _is_over: bool = False
     _was_told_to_end: bool = False
+    _has_let_go: bool = False
 
     def stay(self) -> Supervised:
         """Returns when the box and everything in it is gone."""
@@ -79,7 +80,9 @@ class Supervisor:
             self._let_go()
 
     def give_up(self) -> None:
-        """Of a box whose program was not started; returns when it is gone."""
+        """Of a box that nobody stays with; returns when it is gone."""
+        if self._has_let_go:
+            return
         try:
             self._end_at_once()
         finally:
@@ -97,6 +100,7 @@ class Supervisor:
             self._is_over = not self.running.hear()
 
     def _let_go(self) -> None:
+        self._has_let_go = True
         self._selector.close()
         self.running.close()
         for pipe in self.pipes:

@@ -37,7 +37,12 @@ class Start:
         # The kernel says who speaks at the other end.
         mine.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
         with_users = 0 if plan["idmap"] is not None else calls.CLONE_NEWUSER
-        self.pid = calls.clone(box.NEW_NAMESPACES | with_users)
+        try:
+            self.pid = calls.clone(box.NEW_NAMESPACES | with_users)
+        except OSError:
+            os.close(report)
+            os.close(report_end)
+            raise
         if self.pid == 0:
             os.close(report)
             lives = reaper.live_waiting if waits else reaper.live
@@ -46,7 +51,14 @@ class Start:
         its.close()
         self.report = report
         self.gate = mine
-        self.pidfd = os.pidfd_open(self.pid)
+        try:
+            self.pidfd = os.pidfd_open(self.pid)
+        except OSError:
+            os.kill(self.pid, _SIGKILL)
+            os.waitpid(self.pid, 0)
+            mine.close()
+            os.close(report)
+            raise
         self.since = time.monotonic()
         self.group: Group | None = None
 
@@ -87,8 +99,12 @@ class WaitingBoxes:
         if not uses_groups:
             return Start(plan, files, waits=False)
         group = self._free_group()
-        _limit(group, limits)
-        started = Start({**plan, "groups": group[1]}, files, waits=False)
+        try:
+            _limit(group, limits)
+            started = Start({**plan, "groups": group[1]}, files, waits=False)
+        except OSError:
+            self._groups.append(group)
+            raise
         started.group = group
         return started
 
@@ -141,7 +157,13 @@ class WaitingBoxes:
                 files, idmap = ([], None) if other is None else ([other], 0)
                 group = self._groups.pop() if base["uses_groups"] else None
                 doors = () if group is None else group[1]
-                made = Start({**base, "idmap": idmap, "groups": doors}, files, waits=True)
+                try:
+                    made = Start({**base, "idmap": idmap, "groups": doors}, files, waits=True)
+                except OSError:
+                    # Short of processes or descriptors: those that run need them more.
+                    self._groups += [] if group is None else [group]
+                    self._drop(kind)
+                    return
                 made.group = group
                 self._boxes.setdefault(kind, []).insert(0, made)
                 return

@@ -7,6 +7,7 @@ plan. News are one small value each.
 import _socket
 import errno
 import marshal
+import os
 
 from consentry.enforce.native import calls
 
@@ -28,10 +29,13 @@ def send_order(control: _socket.socket, plan: "Mapping[str, Any]", files: "Seque
 
 
 def receive_order(control: _socket.socket) -> "tuple[dict[str, Any], list[int]] | None":
-    """A plan and its descriptors; None when the other end is gone."""
+    """A plan and all of its descriptors, or none of them; None when the other end is gone."""
     space = _socket.CMSG_SPACE(4 * MOST_FILES)
-    header, ancillary, _, _ = control.recvmsg(_HEADER, space, _socket.MSG_CMSG_CLOEXEC)
+    header, ancillary, flags, _ = control.recvmsg(_HEADER, space, _socket.MSG_CMSG_CLOEXEC)
     files = passed(ancillary)
+    if flags & _socket.MSG_CTRUNC:
+        while files:
+            os.close(files.pop())
     wanted = int.from_bytes(header, "little")
     body = b""
     while len(body) < wanted:
@@ -40,6 +44,17 @@ def receive_order(control: _socket.socket) -> "tuple[dict[str, Any], list[int]] 
             return None
         body += part
     return (marshal.loads(body), files) if header else None  # noqa: S302 - from our own side
+
+
+def heard(
+    speaker: _socket.socket, size: int, space: int = 0
+) -> "tuple[bytes, list[tuple[int, int, bytes]]]":
+    """What was said and what came with it; nothing, when whoever spoke is gone."""
+    try:
+        said, ancillary, _, _ = speaker.recvmsg(size, space, _socket.MSG_CMSG_CLOEXEC)
+    except ConnectionResetError:
+        return b"", []  # it did not live to read all that it was told
+    return said, ancillary
 
 
 def rights(descriptors: "Sequence[int]") -> "list[tuple[int, int, bytes]]":
