@@ -2,6 +2,7 @@
 
 import os
 import resource
+import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -14,6 +15,7 @@ from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.groupstock import GroupStock
+from consentry.enforce.holding import HeldLimits
 from consentry.surface.modes import Reads
 from consentry.surface.protected import protected_roots
 from tests.enforce.boxes import ENVIRONMENT, WORKSPACE_AND_TMP, program_of
@@ -95,6 +97,37 @@ def test_a_launcher_without_a_free_descriptor_refuses_and_goes_on(
             _printed(engine, wanted)
     resource.prlimit(launcher, resource.RLIMIT_NOFILE, usual)
     assert _printed(engine, wanted) == b"content"
+
+
+def test_a_box_that_ends_before_its_program_is_there_takes_nobody_along(
+    engine: NativeEngine, wanted: Confinement
+) -> None:
+    """Its end may be heard of before all that it said when it was built."""
+    plan = engine.compile(wanted)
+    nowhere = replace(wanted, program=replace(wanted.program, folder=Path("/nowhere")))
+    for _ in range(REFUSED):
+        with pytest.raises(Refused, match="/nowhere"):
+            engine._held_run(replace(plan, wanted=nowhere), (), Io(keeps=True))
+    assert _printed(engine, wanted) == b"content"
+
+
+def test_a_call_that_cannot_be_made_leaves_nothing_open(
+    engine: NativeEngine, wanted: Confinement
+) -> None:
+    """Where the launcher was ended, the next call has another one."""
+    assert _printed(engine, wanted) == b"content"
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    plan = engine.compile(wanted)
+    parent = engine._launcher()
+    for _ in range(3):
+        ended = engine._launcher()
+        os.kill(ended._process.pid, signal.SIGKILL)
+        ended._process.wait()
+        with pytest.raises(Refused), closing(HeldLimits(plan.limits, "run-late")) as held:
+            engine._run(ended, plan, (), Io(keeps=True), held, None, _refuse)
+        assert _printed(engine, wanted) == b"content"
+    assert engine._launcher() is not parent
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 class _Interrupted(GroupStock):

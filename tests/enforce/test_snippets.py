@@ -5,13 +5,15 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from consentry.enforce.confinement import Confinement, Program
-from consentry.enforce.native import calls
+from consentry.enforce.native import calls, snippetplan
 from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import Host
 from consentry.enforce.native.snippetplan import compile_snippet
@@ -70,10 +72,11 @@ class Bench:
         bounds: Bounds | None = None,
         denied: tuple[Pattern, ...] = (),
         name: str = NAME,
+        stdout: int | None = None,
         **names: object,
     ) -> Ran:
         """A snippet that may read the folder, unless a surface says otherwise."""
-        pipes = (Pipe(None, keeps=True), Pipe(None, keeps=True))
+        pipes = (Pipe(stdout, keeps=True), Pipe(None, keeps=True))
         plan = compile_snippet(self.confinement(surface, denied), self.host)
         started = self.workers.start(
             source.encode(), names, plan, pipes, name=name, preload=preload
@@ -247,6 +250,72 @@ def test_runs_draw_different_random_numbers(bench: Bench) -> None:
         bench.run("import random\nrandom.random()", preload=("random",)).result for _ in range(9)
     }
     assert len(drawn) == 9
+
+
+SPEAKS = """
+import os, socket
+said = []
+try:
+    ours, theirs = os.openpty()
+    os.write(ours, b'spoken\\n')
+    said.append('terminal')
+except OSError:
+    pass
+named = socket.socket(socket.AF_UNIX)
+named.bind('\\0spoken')
+print('ready', flush=True)
+while not os.stat('heard').st_size:
+    pass
+said
+"""
+HEARS = """
+import os
+found, names = [], []
+try:
+    names = os.listdir('/dev/pts')
+except OSError:
+    pass
+for name in names:
+    with open(os.open('/dev/pts/' + name, os.O_RDWR | os.O_NONBLOCK), 'rb', 0) as other:
+        if name != 'ptmx' and other.read(6) == b'spoken':
+            found.append('terminal')
+if 'spoken' in open('/proc/net/unix').read():
+    found.append('name')
+found
+"""
+
+
+def test_copies_of_one_worker_do_not_hear_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the same time: neither by names of sockets nor by terminals, unless those are shown."""
+    assert _heard_beside(tmp_path / "apart") == ([], [])
+    shown = snippetplan._own_steps
+    monkeypatch.setattr(
+        snippetplan,
+        "_own_steps",
+        lambda own: (step for step in shown(own) if step != ("hide_folder", "/dev/pts")),
+    )
+    assert _heard_beside(tmp_path / "together") == (["terminal"], ["terminal"])
+
+
+def _heard_beside(workspace: Path) -> tuple[object, object]:
+    """What one run says, and another one of the same worker hears of it."""
+    workspace.mkdir()
+    (workspace / "heard").touch()
+    bench = Bench(workspace)
+    reader, writer = os.pipe()
+    bounds = Bounds(wall_seconds=60)
+    with ThreadPoolExecutor(1) as threads, closing(bench.parent):
+        speaking = threads.submit(bench.run, SPEAKS, bounds=bounds, stdout=writer)
+        assert os.read(reader, 5) == b"ready"
+        heard = bench.run(HEARS, bounds=bounds)
+        (workspace / "heard").write_text("yes")
+        said = speaking.result()
+    os.close(reader)
+    os.close(writer)
+    assert (said.error, heard.error) == (None, None)
+    return said.result, heard.result
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import os
+import signal
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -146,6 +147,37 @@ def test_refusal_after_the_permit_is_recorded(place: Place, journal: Journal) ->
     assert entry["execution"]["problem"]["code"] == "filesystem-race"
     assert entry["execution"]["startTime"] is None
     assert entry["sandbox"]["resourceUsage"] == {"cpuTime": None, "memoryPeak": None}
+
+
+def _end_the_launcher_when_told(engine: NativeEngine, told: int) -> None:
+    os.read(told, 1)
+    assert engine._parent is not None
+    os.kill(engine._parent._process.pid, signal.SIGKILL)
+
+
+def test_a_run_that_was_lost_sight_of_is_not_said_to_have_never_begun(
+    place: Place, journal: Journal
+) -> None:
+    """The launcher died while the program ran: what it did is not known, and the next one runs."""
+    wish = RunWish(("sh", "-c", "echo begun; read forever"), execute=("any",))
+    bound = bind_wish(wish, place.project, place.around)
+    stays, open_end = os.pipe()
+    told, tells = os.pipe()
+    with closing(NativeEngine(None, bound.protected)) as engine, ThreadPoolExecutor(1) as threads:
+        runner = Runner(engine, journal, ledger_place(place.around).folder, None)
+        ended = threads.submit(_end_the_launcher_when_told, engine, told)
+        with pytest.raises(Refused, match="not known"):
+            runner.run(bound, engine.compile(bound.confinement), Io(stdin=stays, stdout=tells))
+        ended.result()
+        for descriptor in (stays, open_end, told, tells):
+            os.close(descriptor)
+        entry = place.events()[-1]["payload"]
+        assert entry["execution"]["status"] == "killed"
+        assert entry["execution"]["startTime"] is not None
+        assert entry["execution"]["problem"]["code"] == "engine-failed"
+        bound = bind_wish(RunWish(("true",)), place.project, place.around)
+        run = runner.run(bound, engine.compile(bound.confinement), Io(keeps=True))
+        assert run.status is ExecutionStatus.SUCCESS
 
 
 def test_state_in_the_workspace_is_refused(around: MakeAround, project: Path) -> None:

@@ -19,6 +19,7 @@ from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
 from consentry.enforce.hashcache import HashCache
+from consentry.enforce.native.notbuilt import LostSight
 from consentry.enforce.sealing import SealedFile, seal
 from consentry.record.auditfields import ExecutionStatus, Trigger
 from consentry.service.commandline import BoundWish
@@ -116,7 +117,9 @@ class Runner:
         except ConsentryError as problem:
             said = (problem.code.value, problem.message)
             for facts in begun:
-                self._record(replace(facts, started_at=None, problem=said))
+                may_have_begun = isinstance(problem, LostSight)
+                times = (facts.started_at, clock.now()) if may_have_begun else (None, None)
+                self._record(replace(facts, started_at=times[0], ended_at=times[1], problem=said))
             raise
         except BaseException as problem:
             # The box is gone, but it may have been there: what it did is not known.

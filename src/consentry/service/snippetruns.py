@@ -23,6 +23,7 @@ from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.native import Io
 from consentry.enforce.engines.nativecode import SNIPPET, CodePlan, NativeCode, subject_of_code
 from consentry.enforce.hashcache import HashCache
+from consentry.enforce.native.notbuilt import LostSight
 from consentry.enforce.native.runtime import ENVIRONMENT
 from consentry.enforce.native.snippets import MOST_DEPTH, SnippetError, is_shallow
 from consentry.enforce.programfiles import Started
@@ -239,6 +240,8 @@ class CodeRunner:
                 plan, permit, wish.source, arguments, io, name=wish.shown_name
             )
         except ConsentryError as problem:
+            if isinstance(problem, LostSight):
+                facts = replace(facts, started_at=started, ended_at=clock.now())
             self._ledger.record(replace(facts, problem=(problem.code.value, problem.message)))
             raise
         except BaseException as problem:

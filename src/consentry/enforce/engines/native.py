@@ -273,6 +273,8 @@ class NativeEngine:
 
     def _launcher(self) -> NativeParent:
         with self._one_start:
+            if self._parent is not None and self._parent.is_gone:
+                self.close()
             if self._parent is None:
                 places = self._limit_means().places
                 sweep(places)
@@ -306,6 +308,8 @@ class NativeEngine:
             )
         except BaseException:
             go.close()
+            for pipe in streams.pipes:
+                pipe.close()
             raise
         finally:
             waits.close()

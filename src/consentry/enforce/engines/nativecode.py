@@ -190,6 +190,8 @@ class NativeCode:
 
     def _kept(self) -> tuple[SnippetWorkers, GroupStock]:
         with self._one_at_a_time:
+            if self._parent is not None and self._parent.is_gone:
+                self._end()
             if self._workers is None or self._stock is None:
                 sweep(self._means.places)
                 self._stock = GroupStock(self._means.places, _COPIES_AHEAD)
@@ -200,8 +202,11 @@ class NativeCode:
     def close(self) -> None:
         """Ends the launcher, and every worker with it."""
         with self._one_at_a_time:
-            parent, self._parent, self._workers = self._parent, None, None
-            stock, self._stock = self._stock, None
+            self._end()
+
+    def _end(self) -> None:
+        parent, self._parent, self._workers = self._parent, None, None
+        stock, self._stock = self._stock, None
         if parent is not None:
             parent.close()
         if stock is not None:

@@ -9,8 +9,8 @@ from consentry.base.errors import Refused
 from consentry.enforce.engine import Control, Ending, Held, Usage
 from consentry.enforce.holding import HeldLimits, LimitOutcome
 from consentry.enforce.limits import LimitPlan
-from consentry.enforce.native.notbuilt import NotBuilt
-from consentry.enforce.native.parent import Ended, Running
+from consentry.enforce.native.notbuilt import LostSight, NotBuilt
+from consentry.enforce.native.parent import GONE, Ended, Running
 from consentry.enforce.native.supervisor import Supervised
 from consentry.enforce.usage import Control as Limited
 from consentry.enforce.violations import Truth
@@ -85,7 +85,7 @@ def ending_of(supervised: Supervised, limit: str | None) -> Ending:
 
 
 def require_built(ended: Ended) -> None:
-    """Raises where there was no box, with why."""
+    """Raises where there was no box, with why, or where nobody can say what became of it."""
     if ended.problem is None:
         return
     what, number, detail = ended.problem
@@ -94,6 +94,8 @@ def require_built(ended: Ended) -> None:
     if what == "replaced":
         message = f"`{detail}` is not the file it was a moment ago, so nothing was started"
         raise Refused(Code.FILESYSTEM_RACE, message)
+    if what == GONE:
+        raise LostSight
     if what == "program":
         raise Refused(Code.PROGRAM_UNSTARTABLE, f"`{detail}`: {os.strerror(number).lower()}")
     raise NotBuilt(detail, number)

@@ -259,6 +259,8 @@ class Launcher:
         if run.is_over:
             return
         run.is_over = True
+        # What it said before is not needed now, and there is nobody to be told.
+        self.forget(run, run.gate.fileno())
         notes = {} if run.observer is None else run.observer.notes()
         notes["status"] = status
         held = os.memfd_create("notes", os.MFD_CLOEXEC)

@@ -36,6 +36,14 @@ class NotBuilt(Refused):
         self.number = number
 
 
+class LostSight(Refused):
+    """The launcher ended during a run, and every box with it: the program may have begun."""
+
+    def __init__(self) -> None:
+        why = "the launcher ended during the run, so what the program did is not known"
+        super().__init__(Code.ENGINE_FAILED, why)
+
+
 def remedy_for(step: str, number: int, view: HostView) -> str:
     """One line on what to install, set or ask for."""
     for begins, advise in _ADVICE:

@@ -25,6 +25,7 @@ from consentry.base.errors import Refused
 from consentry.enforce.native.reaper import END_NOW
 from consentry.enforce.native.runtime import ENVIRONMENT
 
+GONE: Final = "gone"
 _MOST_MESSAGE: Final = 1 << 16
 _MOST_DESCRIPTORS: Final = 4
 # The system's own place for temporary folders, whatever the environment says.
@@ -78,7 +79,7 @@ class Running:
         """Takes one piece of news; false when it was the last."""
         said, descriptors, _, _ = socket.recv_fds(self._news, _MOST_MESSAGE, _MOST_DESCRIPTORS)
         if not said:
-            self._problem = self._problem or ("failed", 0, "the launcher is gone")
+            self._problem = self._problem or (GONE, 0, "the launcher is gone")
             return False
         what, number, detail = marshal.loads(said)  # noqa: S302 - from our own launcher
         match what:
@@ -189,6 +190,11 @@ class NativeParent:
         finally:
             its.close()
         return Running(mine, listens="worker" not in plan)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the launcher has ended; nothing can be started by it any more."""
+        return self._process.poll() is not None
 
     def close(self) -> None:
         """Ends the launcher, and every box with it."""

@@ -211,6 +211,8 @@ def _worker_steps(runtime: Runtime) -> Iterator[Step]:
 def _own_steps(own: Sequence[tuple[str, bool]]) -> Iterator[Step]:
     yield ("proc", HIDDEN_IN_PROC)
     yield ("own", _SHM, 0o1777, ("noexec",))
+    # All copies of a worker would have the same terminals.
+    yield ("hide_folder", "/dev/pts")
     for path, is_writable in own:
         yield ("own", path, 0o700 if is_writable else 0o555, ("noexec",))
     for place, prefix in _covered_prefixes():

@@ -2,8 +2,8 @@
 
 It enters namespaces of its own and a root with nothing in it but the runtime, without a network,
 before it imports anything from the operator's list. What a run may read of the workspace is attached
-afterwards, at a place that every run covers. Each run is a copy of this process in fresh mount, pid
-and ipc namespaces; copies are made ahead, each for one run, and only the copy meets the snippet.
+afterwards, at a place that every run covers. Each run is a copy of this process in fresh mount, pid,
+ipc and network namespaces; copies are made ahead, each for one run, and only the copy meets the snippet.
 """
 
 import _socket
@@ -165,7 +165,7 @@ class Worker:
         mounts = _namespace("mnt")
         pid = os.fork()
         if pid == 0:
-            calls.unshare(calls.CLONE_NEWIPC)
+            calls.unshare(calls.CLONE_NEWIPC | calls.CLONE_NEWNET)
         else:
             for kind, namespace in self._own:
                 calls.setns(namespace, kind)
