@@ -50,6 +50,40 @@ def test_without_exact_reads_the_same_list_is_observed(tmp_path: Path) -> None:
     assert (outcome.reads_truth, outcome.read_states) == (Truth.OBSERVED, {})
 
 
+MOVES = {
+    "moved": "os.rename('secret', 'other')",
+    "linked": "os.link('secret', 'other')",
+    "exchanged": "open('other', 'w').close() or CALL(-100, b'secret', -100, b'other', 2)",
+    "exchanged from here": "open('other', 'w').close() or CALL(-100, b'other', -100, b'secret', 2)",
+}
+
+
+@pytest.mark.parametrize("reads", [Reads.EXACT, Reads.OBSERVED])
+@pytest.mark.parametrize("move", MOVES)
+def test_another_name_does_not_hide_what_was_read(tmp_path: Path, move: str, reads: Reads) -> None:
+    """What the program moved or linked counts as read; and names of a move are only observed."""
+    (tmp_path / "secret").write_text("secret")
+    code = f"import ctypes, os\nCALL = ctypes.CDLL(None).renameat2\n{MOVES[move]}"
+    outcome = outcome_of(
+        f"{code}\nprint(open('other').read())", tmp_path, write=["./"], reads=reads
+    )
+    assert outcome.stdout == b"secret\n"
+    assert str(tmp_path / "secret") in outcome.reads
+    assert outcome.reads_truth is Truth.OBSERVED
+    [held] = [each for each in outcome.held if each.control is Control.FILES_READ]
+    assert held.truth is Truth.OBSERVED
+
+
+def test_a_file_that_is_opened_to_be_changed_is_read_too(tmp_path: Path) -> None:
+    """Unless nothing of what was in it is left."""
+    (tmp_path / "changed").write_text("old")
+    (tmp_path / "emptied").write_text("old")
+    code = "print(open('changed', 'r+').read(), open('emptied', 'w+'))"
+    outcome = outcome_of(code, tmp_path, write=["./"])
+    assert outcome.stdout.startswith(b"old ")
+    assert outcome.reads == (str(tmp_path / "changed"),)
+
+
 def test_files_are_made_and_changed_as_ever(tmp_path: Path) -> None:
     """With the program's umask, through links that lead nowhere yet, and without a name."""
     (tmp_path / "old").write_text("old")

@@ -388,7 +388,8 @@ class NativeEngine:
         if attested is not None:
             found.add_attested(denied_by_landlock(attested, plan.plan, self._host.protected))
             found.complete = found.complete and attested.is_complete
-        held_here = held_in(plan.wanted.view, attested, plan.wanted.reads)
+        reads = plan.wanted.reads if found.reads_truth is Truth.MEDIATED else Reads.OBSERVED
+        held_here = held_in(plan.wanted.view, attested, reads)
         if plan.plan.direct is not None:
             held_here = tuple(held_at_once(held_here))
         code = ended.status

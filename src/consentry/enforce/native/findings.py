@@ -9,7 +9,7 @@ import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from consentry.enforce.engine import DirectChange, FileState, HeldAs, ProgramRun
@@ -87,8 +87,8 @@ def findings_of(notes: Mapping[str, Any], plan: Plan, protected: ProtectedRoots)
     for note in notes.get("notes", ()):
         reader.take(note)
     reader.found.complete = not (notes.get("left_out") or notes.get("problems"))
-    if plan.exact is not None and not notes.get("left_out"):
-        # All of them passed through the opener, and all of them were noted.
+    if plan.exact is not None and not notes.get("left_out") and not reader.has_moved:
+        # All of them passed through the opener, and all of them were noted by their own names.
         reader.found.reads_truth = Truth.MEDIATED
     return reader.found
 
@@ -105,6 +105,7 @@ class _Reader:
             str(root.path) for root in (*(each.root for each in written), *plan.readable)
         )
         self.found = Findings()
+        self.has_moved = False
 
     def take(self, note: tuple[Any, ...]) -> None:
         kind, raw, is_inside, is_folder, detail, times = note
@@ -134,12 +135,27 @@ class _Reader:
                 self._talk(place, times, is_inside=is_inside, is_outside=detail)
             case "kept":
                 self._deny(Operation.WRITE, place, detail, None, times, Truth.MEDIATED)
-            case "write":
-                self._change(place, kind, was_there=is_inside, is_folder=is_folder)
-                self._write(place, times, _as_granted(place))
             case _:
-                self._change(place, kind, was_there=is_inside, is_folder=is_folder)
-                self._write(place, times, place)
+                self._take_change(kind, place, times, was_there=is_inside, is_folder=is_folder)
+
+    def _take_change(
+        self, kind: str, place: str, times: int, *, was_there: bool, is_folder: bool
+    ) -> None:
+        if kind in ("rename", "linked"):
+            self._move(place, times, is_file=was_there and not is_folder)
+        if kind != "linked":
+            self._change(place, kind, was_there=was_there, is_folder=is_folder)
+            self._write(place, times, _as_granted(place) if kind == "write" else place)
+
+    def _move(self, place: str, times: int, *, is_file: bool) -> None:
+        """What has another name in a layer from here on is read by that one; so it counts as read.
+
+        The names of a move are the program's own to change while they are looked at.
+        """
+        self.has_moved = True
+        is_shown = _below(place, self._shown) and not _below(place, self._plan.hidden)
+        if is_file and is_shown and self._plan.direct is None and Path(place).is_file():
+            self._read_granted(place, times)
 
     def take_refusal(self, refusal: Refusal, times: int) -> None:
         """One kind of refusal as Landlock recorded it."""

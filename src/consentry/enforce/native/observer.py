@@ -66,6 +66,8 @@ _NAMED = {
     "truncate": ("change", None, 0),
 }
 _TARGET = {"rename": (None, 1), "renameat": (2, 3), "renameat2": (2, 3)}
+_SOURCE = {"link": (None, 0), "linkat": (0, 1)}
+_EXCHANGE = 2
 _FLAGS_AT = {"open": 1, "openat": 2}
 _TALKING = ("connect", "sendto", "sendmsg", "sendmmsg")
 
@@ -237,6 +239,10 @@ class Observer:
         self._note_path(pid, kind, arguments, folder, path)
         if name in _TARGET:
             self._note_path(pid, "create", arguments, *_TARGET[name])
+            if name == "renameat2" and arguments[4] & _EXCHANGE:
+                self._note_path(pid, "linked", arguments, *_TARGET[name])
+        elif name in _SOURCE:
+            self._note_path(pid, "linked", arguments, *_SOURCE[name])
         return False
 
     def _look_at_open(self, number: int, pid: int, name: str, arguments: "list[int]") -> bool:
@@ -263,6 +269,8 @@ class Observer:
             exact.ask(number, pid, place, asked, base, (flags, mode, follows))
             return True
         self._note((kind, place, found, is_folder, found or os.path.lexists(place)))
+        if flags & os.O_RDWR and not flags & (os.O_TRUNC | os.O_PATH) and found and not is_folder:
+            self._note(("read", place, True, False, True))
         return False
 
     def _note_path(
@@ -270,7 +278,9 @@ class Observer:
     ) -> None:
         asked = self._memory.text_at(pid, arguments[path])
         whole = whole_name(pid, None if folder is None else arguments[folder], asked)
-        found, place, is_folder = self._found(pid, whole, keeps_link=kind in ("delete", "rename"))
+        found, place, is_folder = self._found(
+            pid, whole, keeps_link=kind in ("delete", "rename", "linked")
+        )
         if kind == "exec":
             words = self._memory.words_at(pid, arguments[2 if folder is not None else 1])
             self._note((kind, place, found, is_folder, words))
