@@ -3,11 +3,13 @@
 import os
 import resource
 import signal
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,6 +130,30 @@ def test_a_call_that_cannot_be_made_leaves_nothing_open(
         assert _printed(engine, wanted) == b"content"
     assert engine._launcher() is not parent
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+class _InterruptedControl:
+    """A socket that Ctrl-C meets when something was just sent."""
+
+    def __init__(self, real: socket.socket) -> None:
+        self._real = real
+
+    def sendmsg(self, *message: Any) -> int:
+        self._real.sendmsg(*message)
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_request_is_not_mixed_up_with_the_next(
+    engine: NativeEngine, wanted: Confinement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever was sent of it was all of it."""
+    parent = engine._launcher()
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(parent, "_control", _InterruptedControl(parent._control))
+        with pytest.raises(KeyboardInterrupt):
+            _printed(engine, wanted)
+    assert _printed(engine, wanted) == b"content"
+    assert engine._launcher() is parent
 
 
 class _Interrupted(GroupStock):

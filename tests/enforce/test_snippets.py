@@ -371,6 +371,22 @@ def test_a_snippet_that_does_not_end_is_ended(bench: Bench) -> None:
     assert bench.run("'still here'").result == "still here"
 
 
+def test_a_snippet_ends_with_whoever_would_hear_of_it(bench: Bench) -> None:
+    """The caller was interrupted when it had just been sent: nobody holds it to its time."""
+    pipes = (Pipe(None, keeps=True), Pipe(None, keeps=True))
+    plan = compile_snippet(bench.confinement(), bench.host)
+    source = b"print('begun', flush=True)\nwhile True: pass"
+    started = bench.workers.start(source, {}, plan, pipes)
+    for pipe in started.pipes:
+        os.close(pipe.writer)
+        pipe.writer = -1
+    assert os.read(pipes[0].reader, 6) == b"begun\n"
+    started.running.close()
+    assert os.read(pipes[0].reader, 1) == b""  # the last one that could print is gone
+    for pipe in started.pipes:
+        pipe.close()
+
+
 def test_an_end_that_comes_before_the_start_is_not_lost(bench: Bench) -> None:
     """Whoever wants it to end need not know whether it has begun."""
     plan = compile_snippet(bench.confinement(), bench.host)

@@ -33,6 +33,36 @@ def test_files_are_the_owners_whatever_the_umask_is(tmp_path: Path, umask: int) 
     assert modes["ledger.db"] == 0o600
 
 
+class _InterruptedConnection:
+    """One that Ctrl-C meets when a transaction has just begun."""
+
+    def __init__(self, real: sqlite3.Connection) -> None:
+        self._real = real
+
+    def execute(self, statement: str) -> sqlite3.Cursor:
+        done = self._real.execute(statement)
+        if statement.startswith("BEGIN"):
+            raise KeyboardInterrupt
+        return done
+
+
+def test_an_interrupt_leaves_no_transaction_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next event is recorded, and nobody else waits for this one's turn."""
+    path = tmp_path / "ledger.db"
+    drafts = fresh_drafts()
+    with closing(open_ledger(path)) as ledger, closing(open_ledger(path)) as other:
+        with monkeypatch.context() as interrupted:
+            database = ledger.database
+            broken = _InterruptedConnection(database._connection)  # type: ignore[attr-defined]
+            interrupted.setattr(database, "_connection", broken)
+            with pytest.raises(KeyboardInterrupt):
+                ledger.append(drafts.make())
+        assert [event.seq for event in other.append(drafts.make())] == [1]
+        assert [event.seq for event in ledger.append(drafts.make())] == [2]
+
+
 def remove(path: Path) -> None:
     """Takes the database away."""
     path.unlink()

@@ -123,12 +123,13 @@ class SqliteDatabase:
         with self._one_writer, _translated(self.path):
             self._require_in_place()
             with self._turn.taken():
-                self._connection.execute("BEGIN IMMEDIATE")
                 try:
+                    self._connection.execute("BEGIN IMMEDIATE")
                     yield SqliteTransaction(self._connection)
                     self._connection.execute("COMMIT")
                 except BaseException:
-                    # A failed COMMIT has sometimes undone the transaction already.
+                    # Ctrl-C may come when it has just begun; and a failed COMMIT has sometimes
+                    # undone the transaction already.
                     with suppress(sqlite3.OperationalError):
                         self._connection.execute("ROLLBACK")
                     raise

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
         def finish(self, run: "Any", status: int) -> None:  # noqa: D102
             ...
 
+        def end_with_owner(self, run: "Any") -> None:  # noqa: D102
+            ...
+
 
 _P_PIDFD = 3
 _SIGKILL = 9
@@ -241,6 +244,7 @@ class Workers:
         wire.send(copy.news, ("started", copy.pid, group), copy.pidfd)
         stores = () if copy.store is None else (copy.store,)
         wire.send(copy.news, ("built", int(copy.has_layer), ""), *stores)
+        self._desk.end_with_owner(copy)
 
     def _refusal(self, copy: _Copy, order: _Order) -> "tuple[int, str] | None":
         """Why the copy cannot be held to the limits of its run; None where it is from now on."""

@@ -149,6 +149,7 @@ class Launcher:
             self.watch(run, run.report, lambda events: self.hear(run, events))
             self.watch(run, run.pidfd, lambda _: self._bury(run))
             self.watch(run, run.gate.fileno(), lambda _: self._take_descriptor(run))
+            self.end_with_owner(run)
             self._waiting.wish_for(plan, uses_groups=uses_groups)
 
     def listen(self, descriptor: int, does: "Callable[[int], None]") -> None:
@@ -166,6 +167,17 @@ class Launcher:
         """As `listen`, for as long as the run lasts."""
         run.watched.add(descriptor)
         self.listen(descriptor, does)
+
+    def end_with_owner(self, run: "Any") -> None:
+        """Of a run that nobody hears of any more, nobody holds the time and the output."""
+        self.watch(run, run.news.fileno(), lambda _: self._end_unheard(run))
+
+    def _end_unheard(self, run: "Any") -> None:
+        self.forget(run, run.news.fileno())
+        try:
+            _signal.pidfd_send_signal(run.pidfd, _SIGKILL)
+        except ProcessLookupError:
+            return  # it is over
 
     def forget(self, run: "Any", descriptor: int) -> None:
         """As `ignore`; what is not watched any more is left alone."""
@@ -272,6 +284,7 @@ class Launcher:
             for descriptor in run.observer.heard_at():
                 self.forget(run, descriptor)
             run.observer.close()
+        self.forget(run, run.news.fileno())
         run.news.close()
 
 

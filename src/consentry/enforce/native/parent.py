@@ -181,11 +181,15 @@ class NativeParent:
         body = marshal.dumps({"root": self._root, **plan})
         try:
             with self._one_at_a_time:
-                header = len(body).to_bytes(8, "little")
-                socket.send_fds(self._control, [header], [its.fileno(), *files])
-                self._control.sendall(body)
-        except OSError as problem:
+                # In one piece: after an interrupt in between, the next would be taken for its rest.
+                whole = len(body).to_bytes(8, "little") + body
+                sent = socket.send_fds(self._control, [whole], [its.fileno(), *files])
+                if sent < len(whole):
+                    self._control.sendall(whole[sent:])
+        except BaseException as problem:
             mine.close()
+            if not isinstance(problem, OSError):
+                raise
             raise Refused(Code.ENGINE_FAILED, f"the launcher is gone: {problem}") from problem
         finally:
             its.close()
