@@ -2,7 +2,11 @@
 
 import socket
 import stat
+import time
 from pathlib import Path
+from threading import Thread
+
+import pytest
 
 from tests.enforce.attacks.attackers import Attacker
 from tests.enforce.attacks.test_configescapes import NEW, OBEYED, VARIANTS
@@ -257,7 +261,56 @@ def test_a_socket_that_was_there_is_not_reached(attacker: Attacker) -> None:
         listener.listen()
         way = {"door": "socket.socket(socket.AF_UNIX).connect('door')"}
         assert attacker.tries(way, **DIRECT)["door"] in ("ECONNREFUSED", "EACCES")
-        assert attacker.tries(way, without=["covers"], **DIRECT) == {"door": "None"}
+        assert attacker.tries(way, without=["covers", "filter"], **DIRECT) == {"door": "None"}
+
+
+UNTIL = """
+def until(name):
+    while not os.path.exists(name):
+        time.sleep(0.01)
+"""
+LATE = {
+    "connect": "until('door') or socket.socket(socket.AF_UNIX).connect('door')",
+    "send": "until('box') or socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'x', 'box')",
+}
+
+
+def _late_doors(attacker: Attacker, kept: list[socket.socket]) -> None:
+    deadline = time.monotonic() + 60
+    while not (attacker.ws / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    for name, kind in (("door", socket.SOCK_STREAM), ("box", socket.SOCK_DGRAM)):
+        made = socket.socket(socket.AF_UNIX, kind)
+        kept.append(made)
+        # Whole from the moment that it has its name.
+        made.bind(str(attacker.ws / f"{name}.tmp"))
+        if kind == socket.SOCK_STREAM:
+            made.listen()
+        (attacker.ws / f"{name}.tmp").chmod(0o777)
+        (attacker.ws / f"{name}.tmp").rename(attacker.ws / name)
+
+
+@pytest.mark.parametrize(
+    ("without", "expected"),
+    [
+        ([], {"connect": "EACCES", "send": "EACCES"}),
+        (MAKES_ITSELF, {"connect": "None", "send": "1"}),
+    ],
+)
+def test_a_socket_that_comes_later_is_not_reached(
+    attacker: Attacker, without: list[str], expected: dict[str, str]
+) -> None:
+    """Nothing covers it; whoever looks at the calls refuses them, and without that they arrive."""
+    kept: list[socket.socket] = []
+    listener = Thread(target=_late_doors, args=(attacker, kept))
+    listener.start()
+    ways = {"begin": "write('begun')", **LATE}
+    found = attacker.tries(ways, setup=f"import time{UNTIL}", without=without, **DIRECT)
+    listener.join()
+    for each in kept:
+        each.close()
+    assert found.pop("begin") == "done"
+    assert found == expected
 
 
 def test_denied_names_are_covered(attacker: Attacker) -> None:

@@ -45,6 +45,13 @@ class DirectWrites:
             self._maker = Maker(pid, self._wish)
         return self._maker.ask(order)
 
+    def has(self, place: bytes) -> bool:
+        """Whether it lies in one of the folders that are written at once."""
+        return any(
+            place == root or place.startswith(root.rstrip(b"/") + b"/")
+            for root in self._wish["roots"]
+        )
+
     def close(self) -> None:
         """Ends the maker."""
         if self._maker is not None:

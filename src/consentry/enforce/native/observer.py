@@ -231,8 +231,10 @@ class Observer:
         if name is None:
             return False
         if name in _TALKING:
-            self._look_at_addresses(pid, name, arguments)
-            return False
+            if not self._look_at_addresses(pid, name, arguments):
+                return False
+            self._tell(number, errno.EACCES, 0)
+            return True
         kind, folder, path = _NAMED[name]
         if kind == "open":
             return self._look_at_open(number, pid, name, arguments)
@@ -292,7 +294,9 @@ class Observer:
             self._finder = NamesInside(pid)
         return self._finder.find(as_seen_by(pid, whole), keeps_link=keeps_link)
 
-    def _look_at_addresses(self, pid: int, name: str, arguments: "list[int]") -> None:
+    def _look_at_addresses(self, pid: int, name: str, arguments: "list[int]") -> bool:
+        """Takes notes of them; true when one leads to a listener of the host's."""
+        is_kept_out = False
         if name == "connect":
             addresses = [(arguments[1], arguments[2])]
         elif name == "sendto":
@@ -303,13 +307,15 @@ class Observer:
                 # The kernel takes more at once; the record is incomplete then, and says so.
                 self._left_out += 1
                 count = MOST_MESSAGES
+                is_kept_out = self._direct is not None
             addresses = self._memory.addressed_at(pid, arguments[1], count)
         for at, length in addresses:
             size = min(length & 0xFFFFFFFF, MOST_ADDRESS)
             raw = self._memory.bytes_at(pid, at, size)
-            self._note_address(pid, raw, is_sent_to=name != "connect")
+            is_kept_out |= self._note_address(pid, raw, is_sent_to=name != "connect")
+        return is_kept_out
 
-    def _note_address(self, pid: int, raw: bytes, *, is_sent_to: bool) -> None:
+    def _note_address(self, pid: int, raw: bytes, *, is_sent_to: bool) -> bool:
         family = int.from_bytes(raw[:2], "little")
         if family == _socket.AF_UNSPEC and is_sent_to:
             # The kernel sends to such an address as well.
@@ -319,20 +325,22 @@ class Observer:
         elif family == _socket.AF_INET6:
             host = _socket.inet_ntop(family, raw[8:24])
         elif family == _socket.AF_UNIX:
-            self._note_socket(pid, raw[2:])
-            return
+            return self._note_socket(pid, raw[2:])
         else:
-            return
+            return False
         port = int.from_bytes(raw[2:4], "big")
         self._note(("connect", host.encode(), False, False, port))
+        return False
 
-    def _note_socket(self, pid: int, raw: bytes) -> None:
+    def _note_socket(self, pid: int, raw: bytes) -> bool:
         asked = raw.partition(b"\0")[0]
         if not asked:
             self._note(("unix", b"@" + raw[1:].rstrip(b"\0"), False, False, False))
-            return
+            return False
         found, place, _ = self._found(pid, whole_name(pid, None, asked), keeps_link=False)
         self._note(("unix", place, found, False, os.path.lexists(place)))
+        # The program makes no sockets there; one that was not covered came later.
+        return found and self._direct is not None and self._direct.has(place)
 
     def _note(self, key: "tuple[Any, ...]") -> None:
         count = self._notes.get(key)
