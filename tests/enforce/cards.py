@@ -89,7 +89,7 @@ def _show_processes(told: Told) -> None:
 
 
 def _no_limits(told: Told) -> None:
-    told.update(rlimits=[], groups=[], layer_bytes=1 << 28)
+    told.update(rlimits=[], groups=[], group_limits=[], layer_bytes=1 << 28)
 
 
 def _nothing(_: Told) -> None:

@@ -36,7 +36,7 @@ _COUNTED: Final = (b"Pss_Anon:", b"Pss_Shmem:", b"SwapPss:")
 _SHARE_OF_TIME, _SHARE_FAR_FROM_LIMIT = 4, 20
 _GROWN: Final = 1.05
 # How long an exact count is waited for at once, and how long it may take in all.
-_AT_ONCE_SECONDS, _PATIENCE_SECONDS = 0.005, 1.0
+_AT_ONCE_SECONDS, _PATIENCE_SECONDS = 0.005, 0.5
 
 # Places in `stat`, counted from the state, which follows the name in parentheses.
 _UTIME, _STIME, _CUTIME, _CSTIME, _THREADS, _START, _RSS = 11, 12, 13, 14, 17, 19, 21

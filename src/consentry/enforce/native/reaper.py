@@ -27,6 +27,7 @@ END_NOW = 34  # the first signal that programs do not use
 _PASSED_ON = (1, 2, 3, 15, 10, 12, 28)  # HUP INT QUIT TERM USR1 USR2 WINCH
 OF_PYTHON = (2, 13, 25)  # INT PIPE XFSZ, which every interpreter takes for itself
 _MOST_SIGNALS = 65
+_HIDDEN = (32, 33)  # the C library's own, which a caller without it may ignore
 
 
 def live(
@@ -171,6 +172,8 @@ def forget_signals(kept: "Sequence[int]" = ()) -> None:
     for number in range(1, _MOST_SIGNALS):
         if number not in kept and _signal.getsignal(number) not in (_signal.SIG_DFL, None):
             _signal.signal(number, _signal.SIG_DFL)
+    for number in _HIDDEN:
+        calls.default_signal(number)
     _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
 
 
