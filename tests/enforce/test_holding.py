@@ -106,8 +106,11 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Runner]:
         assert not [each for each in place.folder.glob("consentry-*") if ours in each.name]
 
 
+# It stays until somebody has looked: a watcher sees what is there when it does.
 HOG = """
+    import time
     held = bytearray(192 << 20)
+    time.sleep(2)
     print(len(held))
 """
 

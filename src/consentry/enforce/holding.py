@@ -132,6 +132,7 @@ class HeldLimits:
             most_processes=None if processes is None else int(processes),
             counts_first=counts_first,
         )
+        self._look_again_at = self._clock() + self.pause
 
     def count_store(self, descriptor: int) -> None:
         """Files that the box keeps in memory are memory; a control group counts them by itself."""
