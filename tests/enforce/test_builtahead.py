@@ -27,12 +27,16 @@ def engine() -> Iterator[NativeEngine]:
         yield engine
 
 
-def _until_one_waits(engine: NativeEngine) -> None:
-    assert engine._parent is not None
+def _children(engine: NativeEngine) -> list[str]:
+    if engine._parent is None:
+        return []
     launcher = engine._parent._process.pid
-    children = Path(f"/proc/{launcher}/task/{launcher}/children")
+    return Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
+
+
+def _until_one_waits(engine: NativeEngine) -> None:
     deadline = time.monotonic() + 30
-    while not children.read_text().split():
+    while not _children(engine):
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
@@ -70,3 +74,30 @@ def test_boxes_of_many_kinds_share_what_is_made_ahead(tmp_path: Path) -> None:
             assert outcome.exit_code == 0
             _until_one_waits(engine)
             time.sleep(0.05)  # so that as many wait as there are groups for
+
+
+def test_boxes_ahead_are_of_the_kind_that_is_asked_for(tmp_path: Path) -> None:
+    """One that nobody asks for any more makes room for those of another kind."""
+    program = program_of(["true"], tmp_path)
+    before, after = (
+        Confinement(Surface.of(read=["./"], run=runs), tmp_path, program, ENVIRONMENT)
+        for runs in (Level.NONE, Level.ANY)
+    )
+    with closing(NativeEngine(None, protected_roots(), ahead=2)) as engine:
+
+        def waited(wanted: Confinement) -> bool:
+            """Whether the box of this run was there before it was asked for."""
+            waiting = _children(engine)
+            io = Io(keeps=True)
+            outcome = engine._held_run(engine.compile(wanted), (), io)
+            assert outcome.exit_code == 0
+            assert io.supervisor is not None
+            return str(io.supervisor.running.pid) in waiting
+
+        assert not waited(before)
+        deadline = time.monotonic() + 30
+        while not waited(before):
+            assert time.monotonic() < deadline
+        while not waited(after):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)

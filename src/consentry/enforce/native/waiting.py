@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _DOOR = "cgroup.procs"
 _LONGEST_WAIT = 20.0
+_LATELY = 1.0
 _MOST_KINDS = 4
 _P_PIDFD = 3
 _SIGKILL = 9
@@ -76,6 +77,7 @@ class WaitingBoxes:
 
     def __init__(self) -> None:
         self._wanted: dict[Any, tuple[dict[str, Any], int]] = {}
+        self._asked_at: dict[Any, float] = {}
         self._boxes: dict[Any, list[Start]] = {}
         self._groups: list[Group] = []
 
@@ -130,8 +132,13 @@ class WaitingBoxes:
             base["uses_groups"] = uses_groups
             self._wanted.pop(kind, None)
             self._wanted[kind] = (base, plan["ahead"])
+            now = self._asked_at[kind] = time.monotonic()
             while len(self._wanted) > _MOST_KINDS:
                 self._drop(next(iter(self._wanted)))
+            if not self._groups:
+                # Those that nobody asked for lately make room.
+                for other in [each for each, at in self._asked_at.items() if now - at > _LATELY]:
+                    self._drop(other)
 
     def is_short(self) -> bool:
         """Whether fewer wait than are wanted."""
@@ -176,6 +183,7 @@ class WaitingBoxes:
 
     def _drop(self, kind: object) -> None:
         self._wanted.pop(kind, None)
+        self._asked_at.pop(kind, None)
         for each in self._boxes.pop(kind, ()):
             self._end(each)
 
