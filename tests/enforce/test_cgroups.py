@@ -46,7 +46,8 @@ def places(request: pytest.FixtureRequest) -> Iterator[list[Place]]:
     if not {Holds.MEMORY, Holds.PIDS, Holds.TIME} <= {held for p in chosen for held in p.holds}:
         pytest.skip("no control groups may be made here")
     yield chosen
-    ours = f"-{os.getpid()}-"
+    # Another process may have had our number before.
+    ours = f"-{os.getpid()}-{start_ticks(os.getpid())}-"
     for place in chosen:
         assert not [each for each in place.folder.glob("consentry-*") if ours in each.name]
 

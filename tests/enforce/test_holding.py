@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from consentry.base.errors import Refused
+from consentry.enforce.cgroups import start_ticks
 from consentry.enforce.confinement import Limits
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupplaces import find_places
@@ -101,7 +102,8 @@ def runner(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Runner]:
     if not means.can_watch:
         pytest.skip("this kernel does not list the children of a process")
     yield Runner(means, tmp_path)
-    ours = f"-{os.getpid()}-"
+    # Another process may have had our number before.
+    ours = f"-{os.getpid()}-{start_ticks(os.getpid())}-"
     for place in find_places(view):
         assert not [each for each in place.folder.glob("consentry-*") if ours in each.name]
 

@@ -12,6 +12,7 @@ from threading import Thread
 
 import pytest
 
+from consentry.enforce.cgroups import start_ticks
 from consentry.enforce.facts import HostView
 from consentry.enforce.limits import LimitMeans
 from consentry.service.codelibrary import CodeResult
@@ -109,7 +110,10 @@ def _groups() -> int:
     """Those of this process, of which a few are kept for the next runs."""
     places = LimitMeans.of(HostView(uid=os.getuid())).places
     names = [name for place in places for name in os.listdir(place.folder)]  # noqa: PTH208
-    return sum(name.startswith("consentry-") and f"-{os.getpid()}-" in name for name in names)
+    return sum(
+        name.startswith("consentry-") and f"-{os.getpid()}-{start_ticks(os.getpid())}-" in name
+        for name in names
+    )
 
 
 def _settled(look: Callable[[], dict[str, object]]) -> dict[str, object]:
