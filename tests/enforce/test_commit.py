@@ -62,7 +62,10 @@ def test_the_committed_tree_equals_what_the_run_saw(tmp_path: Path, state: Path)
 def test_the_same_where_names_cannot_change_places_at_once(
     tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file system without that call gets two renames instead."""
+    """A file system without that call gets two renames instead.
+
+    The refusal is made up: every file system that the tests can count on knows the call.
+    """
 
     def refuse(*_: object) -> None:
         raise CannotExchange

@@ -76,7 +76,10 @@ def test_a_move_never_replaces(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Also where the file system does not know the call for it."""
+    """Also where the file system does not know the call for it; that answer is made up.
+
+    Every file system that the tests can count on knows it.
+    """
     if not is_known:
         monkeypatch.setattr(filecalls, "_renamed", lambda *_: 22)
     (tmp_path / "a").write_text("a", encoding="utf-8")
