@@ -189,7 +189,11 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
         ),
         filter=compile_filter(
             host.machine,
-            FilterWish(memory_files=runs_any and memory_files, lends_identity=not is_direct),
+            FilterWish(
+                memory_files=runs_any and memory_files,
+                lends_identity=not is_direct,
+                named_sockets=not is_direct,
+            ),
         ),
         layered=layered,
         readable=readable,

@@ -42,11 +42,12 @@ MOST_SEGMENT: Final = 64 << 10
 _NEW_NAMESPACE_BITS: Final = 0x7E020000
 _TERMINAL_REQUESTS: Final = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type for the user
 _SET_ID: Final = 0o6000
+_BY_NAME, _CONNECTED, _TYPE_BITS = 1, (1, 5), 0xF  # AF_UNIX; SOCK_STREAM, SOCK_SEQPACKET
 _MODES: Final = (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2))
 _X32_BIT: Final = 0x40000000
 
 _LOAD, _JUMP_EQUAL, _JUMP_OVER, _JUMP_AT_LEAST = 0x20, 0x15, 0x25, 0x35
-_JUMP_BITS, _RETURN = 0x45, 0x06
+_JUMP_BITS, _RETURN, _AND = 0x45, 0x06, 0x54
 _NUMBER_AT, _ARCH_AT, _ARGUMENTS_AT = 0, 4, 16
 _ALLOW, _KILL, _ERRNO, _NOTIFY = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 
@@ -58,6 +59,8 @@ class FilterWish:
     observed: bool = True
     memory_files: bool = True
     families: tuple[int, ...] = FAMILIES
+    named_sockets: bool = True
+    """Whether there are sockets that can reach another by its name in a folder."""
     lends_identity: bool = True
     """Whether a file may be given bits that lend its owner's identity to whoever runs it."""
 
@@ -84,8 +87,14 @@ def compile_filter(machine: str, wish: FilterWish) -> bytes:
     code.if_argument_among(numbers["ioctl"], 1, _TERMINAL_REQUESTS, _ERRNO | errno.EPERM)
     # As where the kernel has such a limit itself.
     code.if_argument_over(numbers["shmget"], 1, MOST_SEGMENT, _ERRNO | errno.EINVAL)
-    code.unless_argument_among(numbers["socket"], 0, wish.families, _ERRNO | errno.EAFNOSUPPORT)
-    code.unless_argument_among(numbers["socketpair"], 0, (1,), _ERRNO | errno.EAFNOSUPPORT)
+    families = [each for each in wish.families if wish.named_sockets or each != _BY_NAME]
+    code.unless_argument_among(numbers["socket"], 0, families, _ERRNO | errno.EAFNOSUPPORT)
+    code.unless_argument_among(numbers["socketpair"], 0, (_BY_NAME,), _ERRNO | errno.EAFNOSUPPORT)
+    if not wish.named_sockets:
+        # Both ends of such a pair stay with each other; one of datagrams can be sent elsewhere.
+        code.unless_argument_among(
+            numbers["socketpair"], 1, _CONNECTED, _ERRNO | errno.ESOCKTNOSUPPORT, within=_TYPE_BITS
+        )
     code.give(_ALLOW)
     return code.assembled()
 
@@ -157,10 +166,16 @@ class _Program:
         self._when(number, argument, [*tests, (_RETURN, 0, 0, action)])
 
     def unless_argument_among(
-        self, number: int, argument: int, values: Sequence[int], action: int
+        self,
+        number: int,
+        argument: int,
+        values: Sequence[int],
+        action: int,
+        within: int = 0xFFFFFFFF,
     ) -> None:
+        """Of the argument, the bits that are `within`."""
         tests = [(_JUMP_EQUAL, len(values) - i, 0, v) for i, v in enumerate(values)]
-        self._when(number, argument, [*tests, (_RETURN, 0, 0, action)])
+        self._when(number, argument, [(_AND, 0, 0, within), *tests, (_RETURN, 0, 0, action)])
 
     def _when(self, number: int, argument: int, body: list[tuple[int, int, int, int]]) -> None:
         """The body for one call, with the low half of an argument loaded; the number after it."""
