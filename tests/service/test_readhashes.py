@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from consentry.enforce.engine import FileState
+from consentry.enforce.hashcache import HashCache
 from consentry.service.readhashes import MOST_LISTED, ReadHashes
 
 
@@ -64,3 +65,14 @@ def test_of_a_file_that_is_known_only_the_same_one_has_a_digest(tmp_path: Path) 
 def _state(path: Path) -> FileState:
     told = path.stat()
     return FileState(told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns)
+
+
+def test_a_program_is_hashed_once_for_all_runs_and_costs_no_budget_then(tmp_path: Path) -> None:
+    """A compiler's programs are big: a run that starts them again takes their digests from memory."""
+    program = "/usr/bin/env"
+    right = f"sha256:{hashlib.sha256(Path(program).read_bytes()).hexdigest()}"
+    memory = HashCache(tmp_path / "hashes")
+    assert ReadHashes(programs=memory).digest_of_program(program) == right
+    assert ReadHashes(1, programs=memory).digest_of_program(program) == right
+    assert ReadHashes(1, programs=memory).digest_of(program) is None
+    assert ReadHashes(1).digest_of_program(program) is None

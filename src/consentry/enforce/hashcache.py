@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,8 @@ from consentry.base.errors import Refused
 
 _PART: Final = 1 << 20
 _WRITABLE_BY_OTHERS: Final = 0o022
-_ENTRY: Final = re.compile(r"([0-9a-f-]+) (sha256:[0-9a-f]{64})\n", re.ASCII)
+_ENTRY: Final = re.compile(rb"([0-9a-f-]+) (sha256:[0-9a-f]{64})\n")
+_LONGEST_ENTRY: Final = 512
 
 
 class HashCache:
@@ -35,25 +37,35 @@ class HashCache:
             raise Refused(Code.PROGRAM_UNSTARTABLE, f"`{path}`: {said}") from problem
         try:
             found = os.fstat(descriptor)
-            key = _key(found)
-            is_roots = found.st_uid == 0 and not found.st_mode & _WRITABLE_BY_OTHERS
-            may_remember = is_roots and stat.S_ISREG(found.st_mode) and os.getuid() != 0
-            # Root could change the file and the memory of it alike, so root remembers as well.
-            if may_remember or os.getuid() == 0:
-                return self._known(key) or self._remember(key, _hashed(descriptor))
-            return _hashed(descriptor)
+            return self.known(found) or self.remember(found, hashed(descriptor))
         finally:
             os.close(descriptor)
 
-    def _known(self, key: str) -> Digest | None:
-        try:
-            content = self._file(key).read_text("ascii")
-        except (OSError, UnicodeDecodeError):
+    def known(self, found: os.stat_result) -> Digest | None:
+        """The digest of an open file, if it is remembered as it is now."""
+        if not _may_be_remembered(found):
             return None
+        key = _key(found)
+        try:
+            descriptor = os.open(self._file(key), os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            content = os.read(descriptor, _LONGEST_ENTRY)
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
         entry = _ENTRY.fullmatch(content)
-        return Digest(entry[2]) if entry is not None and entry[1] == key else None
+        if entry is None or entry[1].decode() != key:
+            return None
+        return Digest(entry[2].decode())
 
-    def _remember(self, key: str, digest: Digest) -> Digest:
+    def remember(self, found: os.stat_result, digest: Digest) -> Digest:
+        """Gives the digest back; of a file as it was before its bytes were read."""
+        return self._write(_key(found), digest) if _may_be_remembered(found) else digest
+
+    def _write(self, key: str, digest: Digest) -> Digest:
         """Written whole or not at all; a folder that cannot be written only costs time."""
         fresh = self._folder / f".{os.getpid()}-{key[:32]}"
         try:
@@ -61,7 +73,8 @@ class HashCache:
             fresh.write_text(f"{key} {digest}\n", "ascii")
             fresh.replace(self._file(key))
         except OSError:
-            fresh.unlink(missing_ok=True)
+            with suppress(OSError):
+                fresh.unlink()
         return digest
 
     def _file(self, key: str) -> Path:
@@ -74,7 +87,16 @@ def _key(found: os.stat_result) -> str:
     return "-".join(f"{value:x}" for value in values)
 
 
-def _hashed(descriptor: int) -> Digest:
+def _may_be_remembered(found: os.stat_result) -> bool:
+    """Root could change the file and the memory of it alike, so root remembers every file."""
+    if not stat.S_ISREG(found.st_mode):
+        return False
+    is_roots = found.st_uid == 0 and not found.st_mode & _WRITABLE_BY_OTHERS
+    return is_roots or os.getuid() == 0
+
+
+def hashed(descriptor: int) -> Digest:
+    """The digest of what is left to be read."""
     summed = hashlib.sha256()
     while part := os.read(descriptor, _PART):
         summed.update(part)

@@ -11,6 +11,7 @@ from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
 from consentry.decide.permit import Permit, PermitOrder
+from consentry.enforce.hashcache import HashCache
 from consentry.record.auditfields import ConsentMethod
 from consentry.record.events import EventType
 from consentry.service.commandline import BoundWish
@@ -26,6 +27,7 @@ class RunLedger:
     """The events of runs, through one journal."""
 
     journal: Journal
+    programs: HashCache | None = None
 
     def permitted(self, bound: BoundWish, subject: str, digests: Mapping[str, Digest]) -> Permit:
         """The decision, the permit and its spending, all durable before anything starts."""
@@ -53,7 +55,9 @@ class RunLedger:
         journal = self.journal
         now = journal.clock.now()
         audit_id = journal.ids.new(AUDIT_PREFIX)
-        entry = audit_entry(audit_id, facts, journal.context, now, ReadHashes())
+        entry = audit_entry(
+            audit_id, facts, journal.context, now, ReadHashes(programs=self.programs)
+        )
         about = About(facts.permit.order.subject)
         journal.ledger.append(journal.draft(EventType.TOOL_AUDIT, about, entry, now))
         return audit_id, entry

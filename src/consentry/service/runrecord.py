@@ -228,7 +228,7 @@ def _program(run: ProgramRun, facts: RunFacts, hashes: ReadHashes) -> dict[str, 
     known = facts.digests.get(run.path) or facts.digests.get(os.path.realpath(run.path))
     return {
         "path": shown_path(run.path, facts.bound.confinement.workspace),
-        "hash": known or hashes.digest_of(os.path.realpath(run.path)),
+        "hash": known or hashes.digest_of_program(os.path.realpath(run.path)),
         "arguments": [word_text(word) for word in run.words],
         "times": run.times,
     }

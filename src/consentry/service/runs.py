@@ -55,10 +55,10 @@ class Runner:
     ) -> None:
         self._engine = engine
         self._journal = journal
-        self._ledger = RunLedger(journal)
+        self._hashes = HashCache(state / HASHES)
+        self._ledger = RunLedger(journal, self._hashes)
         self._state = state
         self._home = home
-        self._hashes = HashCache(state / HASHES)
 
     def run(
         self,

@@ -209,10 +209,10 @@ class CodeRunner:
     ) -> None:
         self._engine = engine
         self._journal = journal
-        self._ledger = RunLedger(journal)
+        self._hashes = HashCache(state / HASHES)
+        self._ledger = RunLedger(journal, self._hashes)
         self._state = state
         self._home = home
-        self._hashes = HashCache(state / HASHES)
 
     def run(
         self,
