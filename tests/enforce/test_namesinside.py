@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from consentry.enforce.native.namesinside import NamesInside, as_seen_by, whole_name
+from consentry.enforce.native.namesinside import NamesInside, whole_name
 
 
 @pytest.fixture
@@ -47,7 +47,11 @@ def test_what_is_there(
     names: NamesInside, tree: bytes, *, spelled: bytes, place: bytes, is_folder: bool
 ) -> None:
     """Without links, dots and doubled slashes."""
-    assert names.find(tree + spelled, keeps_link=False) == (True, tree + place, is_folder)
+    assert names.find(os.getpid(), tree + spelled, keeps_link=False) == (
+        True,
+        tree + place,
+        is_folder,
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,13 +68,13 @@ def test_what_is_not_there_has_the_name_that_it_would_have(
     names: NamesInside, tree: bytes, spelled: bytes, place: bytes
 ) -> None:
     """Its folder as far as that is there."""
-    assert names.find(tree + spelled, keeps_link=False) == (False, tree + place, False)
+    assert names.find(os.getpid(), tree + spelled, keeps_link=False) == (False, tree + place, False)
 
 
 def test_a_link_that_is_meant_itself_is_not_followed(names: NamesInside, tree: bytes) -> None:
     """As for a name that is to be removed."""
     for name in (b"/to_file", b"/to_nowhere"):
-        assert names.find(tree + name, keeps_link=True) == (True, tree + name, False)
+        assert names.find(os.getpid(), tree + name, keeps_link=True) == (True, tree + name, False)
 
 
 def test_names_are_relative_to_the_folder_that_the_call_names(tree: bytes) -> None:
@@ -84,7 +88,94 @@ def test_names_are_relative_to_the_folder_that_the_call_names(tree: bytes) -> No
         os.close(folder)
 
 
-def test_a_process_that_means_itself_is_named_by_its_number() -> None:
+def test_a_name_may_lead_through_a_process(names: NamesInside, tree: bytes) -> None:
+    """By an open file, its folder or its root, and by links to those: it leads to the thing's name."""
+    me = os.getpid()
+    written = os.open(tree + b"/folder/file", os.O_WRONLY)
+    folder = os.open(tree + b"/folder", os.O_PATH)
+    through = b"/proc/self/fd/%d" % written
+    Path(os.fsdecode(tree + b"/to_open")).symlink_to(os.fsdecode(through))
+    Path(os.fsdecode(tree + b"/to_all")).symlink_to(os.fsdecode(b"/proc/self/fd"))
+    spelled = (
+        through,
+        b"/proc/%d/fd/%d" % (me, written),
+        b"/proc/thread-self/fd/%d" % written,
+        b"/proc/self/task/%d/fd/%d" % (me, written),
+        b"/dev/fd/%d" % written,
+        b"/proc/self/fd/%d/file" % folder,
+        b"/proc/self/fd/%d/../to_file" % folder,
+        b"/proc/self/root" + tree + b"/to_folder/file",
+        tree + b"/to_open",
+        tree + b"/to_all/%d" % written,
+    )
+    try:
+        for name in spelled:
+            found = names.find(me, name, keeps_link=False)
+            assert found == (True, tree + b"/folder/file", False), name
+        assert names.find(me, b"/proc/self/fd/%d" % folder, keeps_link=False) == (
+            True,
+            tree + b"/folder",
+            True,
+        )
+        Path(os.fsdecode(tree + b"/folder/file")).unlink()
+        found = names.find(me, through, keeps_link=False)
+        assert found == (True, tree + b"/folder/file", False), "removed, and still to be read"
+    finally:
+        os.close(written)
+        os.close(folder)
+
+
+def test_what_leads_through_a_process_to_no_file_is_not_there(names: NamesInside) -> None:
+    """Pipes, numbers that are not open, and links that lead to each other."""
+    reader, writer = os.pipe()
+    try:
+        for name in (b"/proc/self/fd/%d" % reader, b"/proc/self/fd/99999", b"/dev/fd/none"):
+            assert names.find(os.getpid(), name, keeps_link=False)[0] is False
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+def test_links_without_end_lead_nowhere(names: NamesInside, tree: bytes) -> None:
+    """As for the kernel."""
+    Path(os.fsdecode(tree + b"/here")).symlink_to(os.fsdecode(b"there"))
+    Path(os.fsdecode(tree + b"/there")).symlink_to(os.fsdecode(b"here"))
+    for name in (tree + b"/here", b"/proc/self/root" + tree + b"/here"):
+        assert names.find(os.getpid(), name, keeps_link=False)[0] is False
+
+
+def test_a_process_that_means_itself_is_named_by_its_number(names: NamesInside) -> None:
     """The observer's own `/proc/self` is another."""
-    assert as_seen_by(os.getpid(), b"/proc/self/maps") == b"/proc/%d/maps" % os.getpid()
-    assert as_seen_by(os.getpid(), b"/proc/version") == b"/proc/version"
+    me = os.getpid()
+    assert names.find(me, b"/proc/self/maps", keeps_link=False) == (
+        True,
+        b"/proc/%d/maps" % me,
+        False,
+    )
+    assert names.find(me, b"/proc/version", keeps_link=False) == (True, b"/proc/version", False)
+
+
+def test_a_name_below_a_root_of_the_callers_own(names: NamesInside, tree: bytes) -> None:
+    """Where `/` is a folder, links climb no higher than that."""
+    folder = tree + b"/folder"
+    Path(os.fsdecode(folder + b"/absolute")).symlink_to(os.fsdecode(b"/file"))
+    for asked in (b"/file", b"file", b"../../file", b"absolute"):
+        found = names.find_below(folder, asked, 0x10, keeps_link=False)
+        assert found == (True, folder + b"/file", False)
+    assert names.find_below(folder, b"/none", 0x10, keeps_link=False) == (
+        False,
+        folder + b"/none",
+        False,
+    )
+
+
+def test_a_name_too_long_for_us_is_not_taken_for_missing(
+    tree: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program reaches it from where it stands; whoever looks says that it could not."""
+    monkeypatch.chdir(os.fsdecode(tree))
+    for _ in range(18):
+        Path("d" * 200).mkdir()
+        os.chdir("d" * 200)
+    with pytest.raises(OSError, match="too long"):
+        whole_name(os.getpid(), None, b"n" * 240 + b"/" + b"m" * 240)

@@ -9,12 +9,14 @@ import ctypes
 import errno
 import os
 
-from consentry.enforce.native import calls
+from consentry.enforce.native import calls, oddnames
 
 _KIND, _FOLDER = 0o170000, 0o040000
 _USUAL_LINKS = (b"/lib", b"/bin/", b"/sbin/")
 _MOST_TRIES = 100
 _HERE = calls.AT_FDCWD & 0xFFFFFFFF
+_MOST_NAME = 4096
+_OF_PROCESSES = (b"/proc/", b"/dev/fd/", b"/dev/std")
 
 
 class NamesInside:
@@ -32,8 +34,13 @@ class NamesInside:
         self._straight = (ctypes.c_uint64 * 3)(flags, 0, resolve)
         self._how_straight = ctypes.byref(self._straight)
 
-    def find(self, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
-        """Whether there is such a thing inside, its name there, and whether it is a folder."""
+    def find(self, pid: int, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
+        """Whether there is such a thing inside, its name there, and whether it is a folder.
+
+        The name is one that this process, or thread, asks for.
+        """
+        if leads_through_a_process(whole):
+            return self._followed(pid, whole, keeps_link=keeps_link)
         opened = -1
         is_straight = _is_plain(whole)
         if is_straight:
@@ -43,13 +50,20 @@ class NamesInside:
             how = self._how_upto if keeps_link else self._how_through
             opened = self._opened(whole, how)
         if opened < 0:
-            return False, self._missing(whole, -opened), False
+            missing = self._missing(whole, -opened)
+            if missing is not None:
+                return False, missing, False
+            return self._followed(pid, whole, keeps_link=keeps_link)
         try:
             # Where no link was met, the name is the one that the kernel would tell.
             place = whole if is_straight else self._told(opened)
             return True, place, os.fstat(opened).st_mode & _KIND == _FOLDER
         finally:
             os.close(opened)
+
+    def _followed(self, pid: int, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
+        odd = oddnames.followed(self._root, self._how_upto, pid, whole, keeps_link=keeps_link)
+        return (False, _tidied(whole), False) if odd is None else (True, *odd)
 
     def _opened(self, name: bytes, how: object) -> int:
         """The kernel gives up on `..` while anybody renames or mounts anything, and asks for more."""
@@ -68,16 +82,43 @@ class NamesInside:
         os.close(self._root)
         os.close(self._descriptors)
 
-    def _missing(self, whole: bytes, number: int) -> bytes:
-        """The name of what is not there: its folder as far as it is there, and the rest."""
+    def find_below(
+        self, folder: bytes, asked: bytes, follows: int, *, keeps_link: bool
+    ) -> "tuple[bool, bytes, bool]":
+        """The same for a name whose root is a folder of the program's choice."""
+        root = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+        flags = os.O_PATH | (os.O_NOFOLLOW if keeps_link else 0)
+        opened = -1
+        try:
+            opened = calls.openat2(root, asked, flags, follows)
+            return True, self._told(opened), os.fstat(opened).st_mode & _KIND == _FOLDER
+        except OSError:
+            return False, _tidied(self._told(root) + b"/" + asked), False
+        finally:
+            os.close(root)
+            if opened >= 0:
+                os.close(opened)
+
+    def _missing(self, whole: bytes, number: int) -> bytes | None:
+        """The name of what is not there: its folder as far as it is there, and the rest.
+
+        None if it may be there all the same, behind a link that leads through a process.
+        """
+        if number == errno.EXDEV:
+            return None
         folder, _, name = whole.rstrip(b"/").rpartition(b"/")
         if number in (errno.ENOENT, errno.EACCES) and folder and name not in (b".", b".."):
             opened = self._opened(folder, self._how_through)
-            if opened >= 0:
-                try:
-                    return self._told(opened).rstrip(b"/") + b"/" + name
-                finally:
-                    os.close(opened)
+            if opened < 0:
+                return None
+            try:
+                if number == errno.ENOENT and os.access(
+                    name, os.F_OK, dir_fd=opened, follow_symlinks=False
+                ):
+                    return None
+                return self._told(opened).rstrip(b"/") + b"/" + name
+            finally:
+                os.close(opened)
         return _tidied(whole)
 
 
@@ -95,31 +136,22 @@ def whole_name(pid: int, folder: int | None, asked: bytes) -> bytes:
     """A name from the root on, whatever it was relative to."""
     if asked.startswith(b"/"):
         return asked
-    return os.readlink(folder_of(pid, folder)) + b"/" + asked  # noqa: PTH115 - bytes, and quick
+    whole = os.readlink(folder_of(pid, folder)) + b"/" + asked  # noqa: PTH115 - bytes, and quick
+    if len(whole) >= _MOST_NAME > len(asked):
+        # The program may well be able to use it, and we are not.
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+    return whole
+
+
+def leads_through_a_process(whole: bytes) -> bool:
+    """Whether a name says so itself; others may lead there by a link."""
+    return whole.startswith(_OF_PROCESSES)
 
 
 def folder_of(pid: int, folder: int | None) -> bytes:
     """The link that leads to the folder which a call names by a number."""
     number = _HERE if folder is None else folder & 0xFFFFFFFF
     return b"/proc/%d/cwd" % pid if number == _HERE else b"/proc/%d/fd/%d" % (pid, number)
-
-
-def as_seen_by(pid: int, whole: bytes) -> bytes:
-    """The name with the process's own number in it, where it is the process that is meant."""
-    if whole.startswith(b"/proc/self"):
-        return b"/proc/%d%s" % (_inner_pid(pid), whole[10:])
-    return whole
-
-
-def _inner_pid(pid: int) -> int:
-    """The process's number inside the box."""
-    descriptor = os.open(b"/proc/%d/status" % pid, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        status = os.read(descriptor, 4096)
-    finally:
-        os.close(descriptor)
-    line = status.partition(b"NStgid:")[2].partition(b"\n")[0]
-    return int(line.split()[-1]) if line.split() else pid
 
 
 def _tidied(path: bytes) -> bytes:

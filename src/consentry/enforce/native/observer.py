@@ -15,10 +15,15 @@ import fcntl
 import os
 from _struct import Struct
 
-from consentry.enforce.native import maker, opener
+from consentry.enforce.native import calls, maker, opener
 from consentry.enforce.native.directwrites import MAKING, DirectWrites
 from consentry.enforce.native.exactreads import ExactReads
-from consentry.enforce.native.namesinside import NamesInside, as_seen_by, whole_name
+from consentry.enforce.native.namesinside import (
+    NamesInside,
+    folder_of,
+    leads_through_a_process,
+    whole_name,
+)
 from consentry.enforce.native.programmemory import MOST_ADDRESS, MOST_MESSAGES, ProgramMemory
 from consentry.enforce.native.syscallnumbers import NUMBERS
 
@@ -256,9 +261,12 @@ class Observer:
             raw = self._memory.bytes_at(pid, flags, _HOW.size)
             flags, mode, follows = _HOW.unpack(raw)
         keeps_link = flags & os.O_NOFOLLOW != 0
-        found, place, is_folder = self._found(
-            pid, whole_name(pid, base, asked), keeps_link=keeps_link
-        )
+        if follows is not None and follows & calls.RESOLVE_IN_ROOT:
+            finder, root = self._finder_of(pid), folder_of(pid, base)
+            found, place, is_folder = finder.find_below(root, asked, follows, keeps_link=keeps_link)
+        else:
+            whole = whole_name(pid, base, asked)
+            found, place, is_folder = self._found(pid, whole, keeps_link=keeps_link)
         kind = "write" if flags & _WRITES else "look" if flags & os.O_PATH else "read"
         exact = self._exact
         if (
@@ -268,6 +276,9 @@ class Observer:
         ):
             if kind == "write":
                 self._note((kind, place, found, is_folder, found))
+            if leads_through_a_process(asked):
+                # Which is another one for whoever opens it; that follows names without such links.
+                asked, base = place, None
             exact.ask(number, pid, place, asked, base, (flags, mode, follows))
             return True
         self._note((kind, place, found, is_folder, found or os.path.lexists(place)))
@@ -290,9 +301,12 @@ class Observer:
         self._note((kind, place, found, is_folder, found or os.path.lexists(place)))
 
     def _found(self, pid: int, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
+        return self._finder_of(pid).find(pid, whole, keeps_link=keeps_link)
+
+    def _finder_of(self, pid: int) -> NamesInside:
         if self._finder is None:
             self._finder = NamesInside(pid)
-        return self._finder.find(as_seen_by(pid, whole), keeps_link=keeps_link)
+        return self._finder
 
     def _look_at_addresses(self, pid: int, name: str, arguments: "list[int]") -> bool:
         """Takes notes of them; true when one leads to a listener of the host's."""

@@ -1,0 +1,84 @@
+"""Files that a program reads are listed, by whatever name it gets hold of them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from consentry.enforce.confinement import Confinement
+from consentry.enforce.engine import Outcome
+from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.surface.lattice import Surface
+from consentry.surface.protected import protected_roots
+from tests.enforce.attacks.attackers import PRELUDE
+from tests.enforce.boxes import ENVIRONMENT, PYTHON, program_of
+
+AGAIN = "again = os.open({0!r} % written, os.O_RDONLY)\nassert os.read(again, 9) == b'CONTENT'\n"
+WRITTEN = "written = os.open('file', os.O_WRONLY)\n"
+WAYS = {
+    "by its number": WRITTEN + AGAIN.format("/proc/self/fd/%d"),
+    "by the process": f"{WRITTEN}assert read(f'/proc/{{os.getpid()}}/fd/{{written}}') == b'CONTENT'",
+    "by the thread": WRITTEN + AGAIN.format("/proc/thread-self/fd/%d"),
+    "by the device": WRITTEN + AGAIN.format("/dev/fd/%d"),
+    "by a link": WRITTEN + "os.symlink(f'/proc/self/fd/{written}', '/tmp/link')\n"
+    "assert read('/tmp/link') == b'CONTENT'",
+    "by the folder of numbers": WRITTEN + "all = os.open('/proc/self/fd', os.O_PATH)\n"
+    "again = os.open(str(written), os.O_RDONLY, dir_fd=all)\n"
+    "assert os.read(again, 9) == b'CONTENT'",
+    "by the folder it stands in": "assert read('/proc/self/cwd/file') == b'CONTENT'",
+    "by its root": "assert read('/proc/self/root' + os.path.abspath('file')) == b'CONTENT'",
+    "after a look": "written = os.open('file', os.O_PATH)\n" + AGAIN.format("/proc/self/fd/%d"),
+    "when it is removed": WRITTEN + "os.unlink('file')\n" + AGAIN.format("/proc/self/fd/%d"),
+    "for both": "assert os.read(os.open('file', os.O_RDWR), 9) == b'CONTENT'",
+    "for both, or new": "assert os.read(os.open('file', os.O_RDWR | os.O_CREAT), 9) == b'CONTENT'",
+    "below a root of its own": "how = (ctypes.c_uint64 * 3)(0, 0, 0x10)\n"
+    "folder = os.open('.', os.O_PATH)\n"
+    "assert os.read(call(437, folder, b'/file', ctypes.byref(how), 24), 9) == b'CONTENT'",
+}
+
+
+def _outcome(workspace: Path, code: str) -> Outcome:
+    engine = NativeEngine(None, protected_roots())
+    try:
+        program = program_of([PYTHON, "-I", "-S", "-c", PRELUDE + code], workspace)
+        surface = Surface.of(read=["./"], write=["./", "/tmp/"])
+        plan = engine.compile(Confinement(surface, workspace, program, ENVIRONMENT))
+        outcome = engine._held_run(plan, (), Io(keeps=True))
+        if outcome.layer is not None:
+            os.close(outcome.layer)
+        return outcome
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_that_is_read_is_listed(tmp_path: Path, way: str) -> None:
+    """By its own name, however it was opened."""
+    (tmp_path / "file").write_text("CONTENT", encoding="utf-8")
+    outcome = _outcome(tmp_path, WAYS[way])
+    assert outcome.exit_code == 0, outcome.stderr
+    assert outcome.reads == (str(tmp_path / "file"),)
+    assert outcome.complete
+
+
+def test_a_file_that_is_only_written_is_not(tmp_path: Path) -> None:
+    """Nor is one that is emptied by being opened."""
+    (tmp_path / "file").write_text("CONTENT", encoding="utf-8")
+    code = f"{WRITTEN}os.write(written, b'NEW')\nos.open('file', os.O_RDWR | os.O_TRUNC)"
+    outcome = _outcome(tmp_path, code)
+    assert (outcome.exit_code, outcome.reads) == (0, ())
+
+
+def test_names_that_are_too_long_to_be_followed_make_the_list_incomplete(tmp_path: Path) -> None:
+    """They are read by the program, and it is told that not everything was seen."""
+    code = """
+for _ in range(18):
+    os.mkdir("d" * 200)
+    os.chdir("d" * 200)
+os.makedirs("n" * 240 + "/" + "m" * 240)
+write("n" * 240 + "/" + "m" * 240 + "/f")
+assert read("n" * 240 + "/" + "m" * 240 + "/f") == b"EVIL"
+"""
+    outcome = _outcome(tmp_path, code)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert not outcome.complete
