@@ -15,7 +15,7 @@ from consentry.base.codes import Code
 from consentry.enforce.native import audithost
 from consentry.enforce.native.audithost import PLACE, read_state
 from tests.cli.conftest import CommandLine, assert_error
-from tests.cli.execs import last_record, put, started
+from tests.cli.execs import home_of, last_record, put, started
 from tests.enforce.audits import audit_alone
 from tests.enforce.shownfolders import made_folder, shown_folder
 
@@ -163,6 +163,48 @@ def test_audit_turned_off_meanwhile_is_told_as_incomplete(rooted: CommandLine) -
     [records] = [each["mechanism"] for each in _denials(sandbox) if each["truth"] == "kernel"]
     assert records.startswith("Landlock's audit records, incomplete: ")
     assert [each["resource"] for each in sandbox["violations"]] == [str(secret)]
+
+
+PROFILE = "sandboxConfig: {{profiles: {{seen: {{view: {view}, denials: attested}}}}}}"
+
+
+def _with_profile(line: CommandLine, view: str) -> Path:
+    document = home_of(line) / ".config/consentry/sandbox-config.yaml"
+    return put(line, str(document), PROFILE.format(view=view))
+
+
+def test_a_profile_of_the_own_configuration_asks_for_it(rooted: CommandLine) -> None:
+    """As the option does."""
+    _with_profile(rooted, "visible")
+    secret = rooted.cwd.parent / "secret"
+    words = ["--read", "./", "--", "python3", "-I", "-c", ASKS, "2", str(secret)]
+    ended = rooted("exec", "--profile", "seen", *words)
+    assert ended.status == 0, ended.err
+    [violation] = last_record(rooted)["sandbox"]["violations"]
+    found = (violation["resource"], violation["truth"], violation["times"])
+    assert found == (str(secret), "kernel", 2)
+
+
+def test_a_file_that_is_named_does_not(rooted: CommandLine) -> None:
+    """Nothing is started, and the host's audit is not touched."""
+    before = _written_at()
+    document = _with_profile(rooted, "visible")
+    ended = rooted("exec", "--profile", str(document), "--", "true")
+    assert_error(ended, Code.NOT_ENFORCEABLE)
+    assert "type --attest" in ended.err
+    assert _written_at() == before
+
+
+def test_a_profile_that_cannot_have_it_is_refused(rooted: CommandLine) -> None:
+    """In the private view, and for snippets."""
+    _with_profile(rooted, "private")
+    ended = rooted("exec", "--profile", "seen", "--", "true")
+    assert_error(ended, Code.NOT_ENFORCEABLE)
+    assert "what the private view hides" in ended.err
+    put(rooted, "snippet.py", "1")
+    ended = rooted("code", "--profile", "seen", "snippet.py")
+    assert_error(ended, Code.NOT_ENFORCEABLE)
+    assert "observed, and never attested" in ended.err
 
 
 def test_the_private_view_has_nothing_to_attest(rooted: CommandLine) -> None:

@@ -11,7 +11,7 @@ from consentry.declare.profile import EngineName
 from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.declare.tool import ConsentLevel, LogLevel, RiskLevel
 from consentry.declare.toolmanifest import read_tool_manifest
-from consentry.surface.modes import Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
 from tests.docs.blocks import DOCS, blocks_of
 from tests.docs.tables import code_spans, table_with_head
 
@@ -80,6 +80,7 @@ def test_every_key_is_listed() -> None:
         (SANDBOX, "key of a profile", "writes", Writes),
         (SANDBOX, "key of a profile", "reads", Reads),
         (SANDBOX, "key of a profile", "patterns", Rounding),
+        (SANDBOX, "key of a profile", "denials", Denials),
         (MANIFEST, "key of a tool", "riskLevel", RiskLevel),
         (MANIFEST, "key of a tool", "consentLevel", ConsentLevel),
         (MANIFEST, "key of a tool", "auditConfig.logLevel", LogLevel),

@@ -9,7 +9,7 @@ from consentry.base.units import Duration, Size
 from consentry.declare.profile import DeclaredLimits, EngineName, Profile, SandboxConfig
 from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.surface.dimensions import Level
-from consentry.surface.modes import Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
 from tests.declare.documents import read_config, read_profile
 
 REFERENCE = Path(__file__).parent / "consent" / "sandbox-config.yaml"
@@ -76,6 +76,7 @@ def test_what_is_left_out_asks_for_nothing() -> None:
     assert (found.filesystem.read_only, found.network.level) == ((), Level.NONE)
     assert (found.view, found.writes) == (View.PRIVATE, Writes.LAYER)
     assert (found.reads, found.patterns) == (Reads.OBSERVED, Rounding.ROUNDED)
+    assert found.denials is Denials.OBSERVED
     assert read_config("sandboxConfig: {}") == SandboxConfig()
 
 
@@ -92,11 +93,13 @@ def test_added_keys() -> None:
         "writes: direct",
         "reads: exact",
         "patterns: exact",
+        "denials: attested",
         "timeout: 2min",
         "resources: {maxWritten: 1G}",
     )
     assert (found.view, found.writes) == (View.VISIBLE, Writes.DIRECT)
     assert (found.reads, found.patterns) == (Reads.EXACT, Rounding.EXACT)
+    assert found.denials is Denials.ATTESTED
     assert found.limits == DeclaredLimits(written=Size(1024**3), timeout=Duration(120_000))
 
 

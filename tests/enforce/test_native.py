@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from consentry.base.codes import Code
-from consentry.enforce.confinement import Confinement, Denials, Program
+from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.engine import Control, NotEnforceable
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.facts import HostView
@@ -24,7 +24,7 @@ from consentry.enforce.patternfiles import Budget
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
 from consentry.surface.protected import protected_roots
 from tests.enforce.boxes import ENVIRONMENT, program_of
 

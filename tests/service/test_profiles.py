@@ -12,6 +12,7 @@ from consentry.declare.profile import Profile
 from consentry.enforce.confinement import Limits
 from consentry.service.commandline import RunWish, bind_wish
 from consentry.service.profiles import find_profile, with_limits_of
+from consentry.surface.modes import Denials
 from tests.service.conftest import MakeAround
 
 ONE = """
@@ -112,6 +113,38 @@ def test_places_of_a_profile_must_be_there(
     assert bound.profile == "profile:build"
     assert [each.text for each in bound.written] == ["out/"]
     assert bound.confinement.limits.memory_bytes == 512 << 20
+
+
+ATTESTED = "sandboxConfig: {profiles: {seen: {view: visible, denials: attested}, plain: {}}}"
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "denials"),
+    [
+        ("seen", Denials.OBSERVED, Denials.ATTESTED),
+        ("plain", Denials.OBSERVED, Denials.OBSERVED),
+        ("plain", Denials.ATTESTED, Denials.ATTESTED),
+    ],
+)
+def test_denials_are_attested_where_the_line_or_the_profile_says_so(
+    around: MakeAround, own: Path, project: Path, *, name: str, typed: Denials, denials: Denials
+) -> None:
+    """Neither takes it back from the other."""
+    own.write_text(ATTESTED)
+    here = around(environ={"PATH": "/usr/bin"})
+    wish = RunWish(("true",), profile=find_profile(name, here), denials=typed)
+    assert bind_wish(wish, project, here).confinement.denials is denials
+
+
+def test_a_named_file_does_not_turn_on_the_hosts_audit(around: MakeAround, own: Path) -> None:
+    """Not even the own document, when it is named as a file: a file may be anybody's."""
+    own.write_text(ATTESTED)
+    with pytest.raises(ConsentryError, match="only in your own configuration") as raised:
+        find_profile(f"{own}:seen", around())
+    assert raised.value.code is Code.NOT_ENFORCEABLE
+    assert raised.value.where is not None
+    assert raised.value.where.file == str(own)
+    assert find_profile(f"{own}:plain", around()).profile.denials is Denials.OBSERVED
 
 
 def test_line_decides_over_the_profile() -> None:

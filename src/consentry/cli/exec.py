@@ -12,7 +12,6 @@ from consentry.cli.runoptions import exit_status, limits_of, printed, status_apa
 from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
-from consentry.enforce.confinement import Denials
 from consentry.record.auditfields import Trigger
 from consentry.service.commandline import RunWish
 from consentry.service.execution import asked_for, carry_out
@@ -24,7 +23,7 @@ from consentry.service.refusals import (
 )
 from consentry.service.runs import Run
 from consentry.service.surroundings import look_around
-from consentry.surface.modes import View
+from consentry.surface.modes import Denials, View
 from consentry.surface.permission_sets import PermissionSet
 
 PAGE = Page(

@@ -15,7 +15,7 @@ from consentry.declare.pathentries import PathEntry
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import NOTHING
-from consentry.surface.modes import Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
 from consentry.surface.pattern import Pattern, Vocabulary
 from consentry.surface.patterns import PatternScope
 
@@ -95,6 +95,7 @@ class Profile:
     writes: Writes = Writes.LAYER
     reads: Reads = Reads.OBSERVED
     patterns: Rounding = Rounding.ROUNDED
+    denials: Denials = Denials.OBSERVED
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ from consentry.surface.automaton import Work
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import host_access
-from consentry.surface.modes import Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
 from consentry.surface.protected import ProtectedRoots, protected_roots
 
 EVERYTHING = "*"
@@ -58,6 +58,7 @@ _KEYS_OF_PROFILE = (
     "writes",
     "reads",
     "patterns",
+    "denials",
 )
 _KEYS_OF_RESOURCES = ("maxCPU", "maxMemory", "maxProcesses", "maxFileSize", "maxWritten")
 
@@ -122,6 +123,7 @@ class _Reading:
             writes=fields.may("writes", one_of(Writes), Writes.LAYER),
             reads=fields.may("reads", one_of(Reads), Reads.OBSERVED),
             patterns=fields.may("patterns", one_of(Rounding), Rounding.ROUNDED),
+            denials=fields.may("denials", one_of(Denials), Denials.OBSERVED),
         )
         writes = fields.find("writes")
         where = Where() if writes is None else writes.where

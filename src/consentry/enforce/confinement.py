@@ -7,19 +7,11 @@ the program will see, and everything that is not said is not there.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
 from consentry.surface.pattern import Pattern
-
-
-class Denials(StrEnum):
-    """Who vouches for what is refused: our observer alone, or for Landlock's part the kernel."""
-
-    OBSERVED = "observed"
-    ATTESTED = "attested"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.declare.profile import Profile
-from consentry.enforce.confinement import Confinement, Denials, Limits, Program
+from consentry.enforce.confinement import Confinement, Limits, Program
 from consentry.enforce.ownership import is_roots_alone
 from consentry.enforce.programfiles import Started, look_at_program
 from consentry.enforce.roots import OWN_FOLDERS, is_own
@@ -33,7 +33,7 @@ from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import View
+from consentry.surface.modes import Denials, View
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 from consentry.surface.permission_sets import PermissionSet, definition
 from consentry.surface.protected import ProtectedRoots
@@ -265,10 +265,14 @@ def granted_pattern(spelling: str, workspace: Path, cwd: Path, *, may_be_new: bo
     return Pattern.literal(Anchor.ABSOLUTE, real.parts[1:], and_below=below).text
 
 
+def _attested_by_either(typed: Denials, said: Denials) -> Denials:
+    return said if typed is Denials.OBSERVED else typed
+
+
 def as_profile_says(
     confinement: Confinement, profile: Profile, view: View | None = None
 ) -> Confinement:
-    """The same with the profile's denials, ways and limits; a view that the line names holds."""
+    """The same with what the profile closes, its ways and limits; a view that the line names holds."""
     return replace(
         confinement,
         denied=profile.filesystem.no_access.patterns,
@@ -276,5 +280,6 @@ def as_profile_says(
         writes=profile.writes,
         reads=profile.reads,
         rounding=profile.patterns,
+        denials=_attested_by_either(confinement.denials, profile.denials),
         limits=with_limits_of(profile, confinement.limits),
     )

@@ -21,7 +21,7 @@ from consentry.base.clock import SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
 from consentry.enforce.commitrecover import recover
-from consentry.enforce.confinement import Denials, Limits
+from consentry.enforce.confinement import Limits
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
 from consentry.enforce.engines.nativecode import SNIPPET
 from consentry.enforce.streams import write_all
@@ -41,7 +41,7 @@ from consentry.service.sessions import end_session_of, journal_of_library
 from consentry.service.snippetruns import CodeRunner, asked_for_code
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.store.journal import Journal
-from consentry.surface.modes import View
+from consentry.surface.modes import Denials, View
 from consentry.surface.permission_sets import PermissionSet
 from consentry.surface.protected import ProtectedRoots
 

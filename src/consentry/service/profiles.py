@@ -26,6 +26,7 @@ from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings
 from consentry.service.userfiles import read_named
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import Denials
 from consentry.surface.pattern import Anchor
 from consentry.surface.protected import protected_roots
 
@@ -51,6 +52,14 @@ def find_profile(named: str, around: Surroundings) -> NamedProfile:
     config = read_sandbox_config(read_named(file), file, roots=protected)
     _require_built(config, file)
     profile = _chosen(config, file, name)
+    if profile.denials is Denials.ATTESTED and not _is_of_own_configuration(named):
+        raise Refused(
+            Code.NOT_ENFORCEABLE,
+            "`denials: attested` may turn on the host's audit, and counts only in your own "
+            f"configuration, not in `{file}`",
+            where=profile.where,
+            help_line="leave it out of the file, and type --attest",
+        )
     return NamedProfile(profile, file, profile_surface(profile, roots=protected))
 
 
@@ -104,8 +113,12 @@ def _bytes(size: Size | None) -> int | None:
     return None if size is None else size.count
 
 
+def _is_of_own_configuration(named: str) -> bool:
+    return not ("/" in named or named.endswith(_ENDINGS) or ":" in named)
+
+
 def _file_and_name(named: str, around: Surroundings) -> tuple[str, str | None]:
-    if "/" in named or named.endswith(_ENDINGS) or ":" in named:
+    if not _is_of_own_configuration(named):
         if ":" in named and not os.path.lexists(named):
             file, _, name = named.rpartition(":")
             return file, name

@@ -24,6 +24,13 @@ class Reads(StrEnum):
     EXACT = "exact"
 
 
+class Denials(StrEnum):
+    """Who vouches for what is refused: our observer alone, or for Landlock's part the kernel."""
+
+    OBSERVED = "observed"
+    ATTESTED = "attested"
+
+
 class Rounding(StrEnum):
     """Whether a pattern may be held by its literal root, or only exactly."""
 

@@ -18,7 +18,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
-from consentry.enforce.confinement import Confinement, Denials
+from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import (
     Control,
     Held,
@@ -63,7 +63,7 @@ from consentry.enforce.streams import Pipe, Terminal
 from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
-from consentry.surface.modes import Reads, View, Writes
+from consentry.surface.modes import Denials, Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
 HELD: Final = (
@@ -88,6 +88,7 @@ _EXACT_READS: Final = Held(
 )
 _UMASK: Final = 0o022
 _KIB: Final = 1024
+_NO_ATTEST: Final = "leave out --attest or `denials: attested`"
 
 
 def held_in(
@@ -230,13 +231,13 @@ class NativeEngine:
     def _not_attested(self, wanted: Confinement) -> Iterator[Lacking]:
         if wanted.reads is Reads.EXACT or wanted.writes is Writes.DIRECT:
             why = "exact reads and direct writes are done by another process than the run's own"
-            yield Lacking(Control.DENIALS, f"{why}, and refused to that", "leave out --attest")
+            yield Lacking(Control.DENIALS, f"{why}, and refused to that", _NO_ATTEST)
         if wanted.view is View.PRIVATE:
             why = "what the private view hides is never refused by Landlock"
             yield Lacking(Control.DENIALS, why, "choose the view `visible`")
         lack = why_not_attested(self._host.uid, self._host.landlock_abi)
         if lack is not None:
-            yield Lacking(Control.DENIALS, lack, "leave out --attest; denials are then observed")
+            yield Lacking(Control.DENIALS, lack, f"{_NO_ATTEST}; denials are then observed")
 
     def launch(
         self,

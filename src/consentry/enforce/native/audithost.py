@@ -24,10 +24,10 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
-from consentry.enforce.confinement import Denials
 from consentry.enforce.engine import Control, Held, Lacking
 from consentry.enforce.native.landlockaudit import NETLINK_AUDIT, Watch, new_mark, opened_reader
 from consentry.enforce.ownership import ROOT_UID
+from consentry.surface.modes import Denials
 
 FIRST_ABI_WITH_RECORDS: Final = 7
 PLACE: Final = Path("/run/consentry-audit")
