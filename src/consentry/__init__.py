@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from consentry.service.codelibrary import CodeResult
+    from consentry.service.callresults import CodeResult, RunResult
     from consentry.service.givenvalues import Word
-    from consentry.service.library import RunResult
 
 __version__ = "0.1.0"
 __all__ = ["CodeResult", "RunResult", "__version__", "exec", "run_code"]
@@ -76,12 +75,11 @@ def exec(  # noqa: A001 - the command's own word
     Raises:
         ConsentryError: it was not started, or could not be recorded; the code says which.
     """
-    from consentry.service.library import library_of_this_process  # noqa: PLC0415 - see above
+    from consentry.service.calloptions import ExecOptions  # noqa: PLC0415 - see above
+    from consentry.service.library import library_of_this_process  # noqa: PLC0415
     from consentry.service.surroundings import look_around  # noqa: PLC0415
 
-    return library_of_this_process().exec(
-        argv,
-        look_around(os.environ),
+    options = ExecOptions(
         workspace=workspace,
         read=read,
         write=write,
@@ -99,6 +97,7 @@ def exec(  # noqa: A001 - the command's own word
         stdin=stdin,
         keep_partial=keep_partial,
     )
+    return library_of_this_process().exec(argv, look_around(os.environ), options)
 
 
 def run_code(
@@ -138,12 +137,11 @@ def run_code(
     Raises:
         ConsentryError: it was not started, or could not be recorded; the code says which.
     """
-    from consentry.service.library import library_of_this_process  # noqa: PLC0415 - see above
+    from consentry.service.calloptions import CodeOptions  # noqa: PLC0415 - see above
+    from consentry.service.library import library_of_this_process  # noqa: PLC0415
     from consentry.service.surroundings import look_around  # noqa: PLC0415
 
-    return library_of_this_process().run_code(
-        source,
-        look_around(os.environ),
+    options = CodeOptions(
         workspace=workspace,
         arguments=arguments,
         preload=preload,
@@ -156,15 +154,12 @@ def run_code(
         processes=processes,
         max_output=max_output,
     )
+    return library_of_this_process().run_code(source, look_around(os.environ), options)
 
 
 def __getattr__(name: str) -> object:
-    if name == "CodeResult":
-        from consentry.service.codelibrary import CodeResult  # noqa: PLC0415
+    if name in ("CodeResult", "RunResult"):
+        from consentry.service import callresults  # noqa: PLC0415 - see above
 
-        return CodeResult
-    if name == "RunResult":
-        from consentry.service.library import RunResult  # noqa: PLC0415
-
-        return RunResult
+        return getattr(callresults, name)
     raise AttributeError(f"module `consentry` has no attribute `{name}`")

@@ -15,7 +15,8 @@ import pytest
 
 from consentry.base.errors import UsageProblem
 from consentry.service.audit import whole_event
-from consentry.service.codelibrary import CodeResult
+from consentry.service.calloptions import CodeOptions
+from consentry.service.callresults import CodeResult
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.library import Library
 from consentry.service.surroundings import Surroundings
@@ -32,7 +33,7 @@ class Caller:
 
     def run(self, source: str | bytes, **named: Any) -> CodeResult:
         """One call."""
-        return self.library.run_code(source, self.around, **named)
+        return self.library.run_code(source, self.around, CodeOptions(**named))
 
     def events(self) -> list[dict[str, Any]]:
         """Everything on record, in its order."""

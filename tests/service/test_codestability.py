@@ -15,7 +15,7 @@ import pytest
 from consentry.enforce.cgroups import start_ticks
 from consentry.enforce.facts import HostView
 from consentry.enforce.limits import LimitMeans
-from consentry.service.codelibrary import CodeResult
+from consentry.service.callresults import CodeResult
 from consentry.service.library import Library
 from consentry.service.surroundings import Surroundings
 from tests.service.conftest import MakeAround

@@ -15,7 +15,7 @@ from consentry.record.payload import check_payload
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.profiles import find_profile
-from consentry.service.runs import Run
+from consentry.service.runledger import Run
 from tests.elsewhere import folder_elsewhere
 from tests.service.conftest import MakeAround
 

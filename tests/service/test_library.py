@@ -16,8 +16,10 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
 from consentry.enforce.violations import Operation
 from consentry.service.audit import whole_event
+from consentry.service.calloptions import ExecOptions
+from consentry.service.callresults import RunResult
 from consentry.service.ledgers import ledger_for_reading
-from consentry.service.library import Library, RunResult
+from consentry.service.library import Library
 from consentry.service.surroundings import Surroundings
 from tests.service.conftest import MakeAround
 
@@ -32,7 +34,7 @@ class Caller:
 
     def exec(self, *words: str, **named: Any) -> RunResult:
         """One call."""
-        return self.library.exec(words, self.around, **named)
+        return self.library.exec(words, self.around, ExecOptions(**named))
 
     def events(self) -> list[dict[str, Any]]:
         """Everything on record, in its order."""

@@ -11,7 +11,8 @@ import pytest
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.sealing import seal
-from consentry.service.commandline import BoundWish, RunWish, bind_wish
+from consentry.service.binding import BoundWish
+from consentry.service.commandline import RunWish, bind_wish
 from tests.service.conftest import MakeAround
 
 SOMEBODY = 23456

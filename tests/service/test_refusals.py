@@ -13,6 +13,7 @@ from consentry.enforce.confinement import Limits
 from consentry.enforce.engines.native import Io
 from consentry.record.events import EventType
 from consentry.service.audit import whole_event
+from consentry.service.calloptions import CodeOptions, ExecOptions
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.ledgers import ledger_for_reading
@@ -95,8 +96,8 @@ def test_a_refused_call_of_the_library_is_on_record(here: Surroundings) -> None:
     """By the session of the program that called."""
     with closing(Library()) as library:
         for does in (
-            lambda: library.exec(["true"], here, read=["/etc/shadow"]),
-            lambda: library.run_code("1", here, read=["/etc/shadow"]),
+            lambda: library.exec(["true"], here, ExecOptions(read=["/etc/shadow"])),
+            lambda: library.run_code("1", here, CodeOptions(read=["/etc/shadow"])),
         ):
             with pytest.raises(ConsentryError) as raised:
                 does()
@@ -110,8 +111,8 @@ def test_a_profile_that_no_engine_holds_is_on_record(here: Surroundings, project
     file.write_text("sandboxConfig:\n  engine: docker\n  profiles:\n    tight: {}\n")
     with closing(Library()) as library:
         for does in (
-            lambda: library.exec(["true"], here, profile=str(file)),
-            lambda: library.run_code("1", here, profile=str(file)),
+            lambda: library.exec(["true"], here, ExecOptions(profile=str(file))),
+            lambda: library.run_code("1", here, CodeOptions(profile=str(file))),
         ):
             with pytest.raises(ConsentryError) as raised:
                 does()

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from consentry.base.errors import ConsentryError
-from consentry.service.library import Library, RunResult
+from consentry.service.callresults import RunResult
+from consentry.service.library import Library
 from consentry.service.surroundings import Surroundings
 from tests.service.conftest import MakeAround
 

@@ -25,7 +25,8 @@ from consentry.service.audit import whole_event
 from consentry.service.commandline import RunWish, bind_wish
 from consentry.service.execution import carry_out
 from consentry.service.ledgers import ledger_for_reading, ledger_place
-from consentry.service.runs import Run, Runner
+from consentry.service.runledger import Run
+from consentry.service.runs import Runner
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings
 from consentry.store.journal import Journal

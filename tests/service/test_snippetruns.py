@@ -19,7 +19,7 @@ from consentry.enforce.engines.native import Io
 from consentry.enforce.engines.nativecode import NativeCode
 from consentry.record.auditfields import ExecutionStatus
 from consentry.service.audit import whole_event
-from consentry.service.commandline import BoundWish
+from consentry.service.binding import BoundWish
 from consentry.service.ledgers import ledger_for_reading, ledger_place
 from consentry.service.profiles import find_profile
 from consentry.service.sessions import journal_here

@@ -21,7 +21,7 @@ from consentry.service.refusals import (
     journal_of_terminal,
     refusals_recorded,
 )
-from consentry.service.runs import Run
+from consentry.service.runledger import Run
 from consentry.service.surroundings import look_around
 from consentry.surface.modes import Denials, View
 from consentry.surface.permission_sets import PermissionSet

@@ -189,6 +189,11 @@ class Outcome:
     direct: Mapping[str, DirectChange] | None = None
     read_states: Mapping[str, tuple[FileState, ...]] = field(default_factory=dict)
 
+    @property
+    def output_complete(self) -> bool:
+        """Whether everything that was printed is kept."""
+        return len(self.stdout) + len(self.stderr) >= self.output_bytes
+
 
 Compiled: TypeAlias = object
 """An engine's own plan; only the engine that made it can launch it."""

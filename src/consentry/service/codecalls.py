@@ -12,11 +12,11 @@ from threading import Lock
 from typing import Final
 
 from consentry.enforce.engines.nativecode import CodePlan, NativeCode
-from consentry.service.commandline import BoundWish
+from consentry.service.binding import BoundWish, workspace_here
 from consentry.service.ledgers import LedgerPlace, ledger_place
 from consentry.service.remembering import Remembered
 from consentry.service.runground import Call, joined, places_of, roots_of
-from consentry.service.snippetruns import CodeWish, bound_code_here, require_snippet, words_of_code
+from consentry.service.snippetruns import CodeWish, bind_code, require_snippet, words_of_code
 from consentry.service.surroundings import Surroundings, own_home
 
 _NO_SOURCE: Final = b""
@@ -64,7 +64,7 @@ class CodeCalls:
 
     def _prepare(self, call: Call[CodeWish]) -> PreparedCode:
         around = call.around
-        bound = bound_code_here(call.wish, around, call.workspace)
+        bound = bind_code(call.wish, workspace_here(around, call.workspace), around)
         home = own_home(around).path
         with self._one_at_a_time:
             if home not in self._engines:

@@ -8,89 +8,49 @@ that a later call could use.
 
 import atexit
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Final, TypeAlias, Unpack
+from typing import Final, TypeAlias
 
-from consentry.base.canonical import Json
 from consentry.base.clock import SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
 from consentry.enforce.commitrecover import recover
-from consentry.enforce.confinement import Limits
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
 from consentry.enforce.engines.nativecode import SNIPPET
 from consentry.enforce.streams import write_all
-from consentry.enforce.violations import PermissionDenied
 from consentry.record.auditfields import Trigger
+from consentry.service.binding import BoundWish, workspace_here
+from consentry.service.calloptions import CallOptions, CodeOptions, ExecOptions
+from consentry.service.callresults import CodeResult, RunResult, code_result, run_result
+from consentry.service.callwishes import NAME, code_wish, run_wish, words_to_run
 from consentry.service.codecalls import CodeCalls
-from consentry.service.codelibrary import NAME, CodeResult, CodeWanted, code_wish
-from consentry.service.commandline import BoundWish, RunWish
-from consentry.service.execution import asked_for, bound_here
-from consentry.service.givenvalues import Word, one_of, positive, words_of, wrong
+from consentry.service.commandline import RunWish, bind_wish
+from consentry.service.execution import asked_for
+from consentry.service.givenvalues import Word
 from consentry.service.ledgers import LedgerPlace, ledger_place
-from consentry.service.refusals import Asked, found_profile, profile_word, refusals_recorded
+from consentry.service.profiles import NamedProfile
+from consentry.service.refusals import Asked, found_profile, refusals_recorded
 from consentry.service.remembering import Remembered
 from consentry.service.runground import Call, ground_of, is_lasting
-from consentry.service.runs import Run, Runner
+from consentry.service.runledger import Run
+from consentry.service.runs import Runner
 from consentry.service.sessions import end_session_of, journal_of_library
 from consentry.service.snippetruns import CodeRunner, asked_for_code
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.store.journal import Journal
-from consentry.surface.modes import Denials, View
-from consentry.surface.permission_sets import PermissionSet
 from consentry.surface.protected import ProtectedRoots
 
 _Bounds: TypeAlias = tuple[Path | None, ProtectedRoots]
 
 _MOST_ENGINES: Final = 4
 _BOXES_AHEAD: Final = 2
-
-
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    """A run that is over and recorded.
-
-    `status` is a word of the audit entry: `success`, `failure`, `timeout`, `killed`, `limit` or
-    `discarded`. `violations` are what was stopped, `record` is the whole entry. The output is the
-    program's own word; `output_complete` is false where there was more of it than is kept.
-    """
-
-    run_id: str
-    status: str
-    exit_code: int | None
-    signal: int | None
-    limit: str | None
-    stdout: bytes = field(repr=False)
-    stderr: bytes = field(repr=False)
-    output_complete: bool
-    violations: tuple[PermissionDenied, ...]
-    committed: bool
-    discarded: str | None
-    record: Mapping[str, Json] = field(repr=False)
-
-    @classmethod
-    def of(cls, run: Run) -> "RunResult":
-        """What a caller gets to see of a run."""
-        outcome, impact = run.outcome, run.facts.impact
-        return cls(
-            run_id=run.audit_id,
-            status=run.status.value,
-            exit_code=outcome.exit_code,
-            signal=outcome.signal,
-            limit=outcome.limit,
-            stdout=outcome.stdout,
-            stderr=outcome.stderr,
-            output_complete=len(outcome.stdout) + len(outcome.stderr) >= outcome.output_bytes,
-            violations=run.facts.violations,
-            committed=impact.committed,
-            discarded=impact.discarded,
-            record=run.entry,
-        )
+_PLAIN: Final = ExecOptions()
+_PLAIN_CODE: Final = CodeOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,68 +89,19 @@ class Library:
         self._calls: Remembered[Call[RunWish], _Prepared] = Remembered(_ground_of)
 
     def exec(
-        self,
-        argv: Sequence[Word],
-        around: Surroundings,
-        *,
-        workspace: Word | None = None,
-        read: Sequence[Word] = (),
-        write: Sequence[Word] = (),
-        programs: Sequence[Word] = (),
-        environment: Sequence[str] = (),
-        permission_set: str | None = None,
-        profile: str | None = None,
-        view: str | None = None,
-        attest: bool = False,
-        timeout: float | None = None,
-        memory: int | None = None,
-        cpu: int | None = None,
-        processes: int | None = None,
-        max_output: int | None = None,
-        stdin: bytes | None = None,
-        keep_partial: bool = False,
+        self, argv: Sequence[Word], around: Surroundings, options: ExecOptions = _PLAIN
     ) -> RunResult:
         """One run; see `consentry.exec`, which passes its own surroundings."""
-        if permission_set is not None and profile is not None:
-            raise wrong("`permission_set` and `profile` exclude each other")
-        words = words_of("argv", argv)
-        asked = Asked(words, trigger=Trigger.API)
-        wish = RunWish(
-            words=words,
-            permission_set=None if permission_set is None else PermissionSet.named(permission_set),
-            profile=found_profile(profile, asked, around, lambda: self._kept_journal(around)),
-            read=words_of("read", read),
-            write=words_of("write", write),
-            execute=words_of("programs", programs),
-            environment=words_of("environment", environment),
-            view=one_of("view", view, View),
-            denials=Denials.ATTESTED if attest else Denials.OBSERVED,
-            limits=Limits(
-                cpu_seconds=positive("cpu", cpu),
-                memory_bytes=positive("memory", memory),
-                processes=positive("processes", processes),
-                output_bytes=positive("max_output", max_output),
-                wall_seconds=positive("timeout", timeout),
-            ),
-        )
-        if not wish.words:
-            raise wrong("`argv` has no program in it")
-        named = None if workspace is None else os.fspath(workspace)
-        with _input_from(stdin) as descriptor:
+        words = words_to_run(argv)
+        profile = self._profile(options, Asked(words, trigger=Trigger.API), around)
+        wish = run_wish(words, options, profile)
+        with _input_from(options.stdin) as descriptor:
             io = Io(stdin=descriptor, keeps=True)
-            return RunResult.of(self._run(wish, around, io, named, keep_partial=keep_partial))
+            return run_result(self._run(wish, around, io, options))
 
-    def _run(
-        self,
-        wish: RunWish,
-        around: Surroundings,
-        io: Io,
-        workspace: str | None,
-        *,
-        keep_partial: bool,
-    ) -> Run:
+    def _run(self, wish: RunWish, around: Surroundings, io: Io, options: ExecOptions) -> Run:
         with refusals_recorded(asked_for(wish, Trigger.API), lambda: self._kept_journal(around)):
-            prepared = self._prepared(wish, around, workspace)
+            prepared = self._prepared(wish, around, options.named_workspace())
         with self._engine(prepared) as engine:
             place = prepared.place
             journal = self._journal(place, around)
@@ -200,7 +111,7 @@ class Library:
                 prepared.bound,
                 prepared.plan,
                 io,
-                keep_partial=keep_partial,
+                keep_partial=options.keep_partial,
                 trigger=Trigger.API,
             )
 
@@ -214,36 +125,34 @@ class Library:
 
     def _prepare(self, call: Call[RunWish]) -> "_Prepared":
         around = call.around
-        bound = bound_here(call.wish, around, call.workspace)
+        bound = bind_wish(call.wish, workspace_here(around, call.workspace), around)
         home = own_home(around).path
         engine = self._kept_engine(home, bound.protected)
         plan = (engine or NativeEngine(home, bound.protected)).compile(bound.confinement)
         return _Prepared(bound, home, ledger_place(around), plan, engine, is_lasting(call))
 
     def run_code(
-        self,
-        source: str | bytes,
-        around: Surroundings,
-        *,
-        workspace: Word | None = None,
-        **wanted: Unpack[CodeWanted],
+        self, source: str | bytes, around: Surroundings, options: CodeOptions = _PLAIN_CODE
     ) -> CodeResult:
         """One snippet; see `consentry.run_code`, which passes its own surroundings."""
-        word = profile_word(None, wanted.get("profile"))
-        asked = Asked((NAME,), word, Trigger.API, SNIPPET)
-        with refusals_recorded(asked, lambda: self._kept_journal(around)):
-            wish = code_wish(source, around, **wanted)
-        named = None if workspace is None else os.fspath(workspace)
+        asked = Asked((NAME,), trigger=Trigger.API, kind=SNIPPET)
+        wish = code_wish(source, options, self._profile(options, asked, around))
         asked = asked_for_code(wish, Trigger.API)
         with refusals_recorded(asked, lambda: self._kept_journal(around)):
-            prepared = self._code.prepared(wish, around, named)
+            prepared = self._code.prepared(wish, around, options.named_workspace())
         place = prepared.place
         journal = self._journal(place, around)
         if prepared.plan.snippet.plan.layered:
             recover(place.folder)
         runner = CodeRunner(prepared.engine, journal, place.folder, prepared.home)
         run = runner.run(wish, prepared.bound, prepared.plan, Io(keeps=True), Trigger.API)
-        return CodeResult.of(run)
+        return code_result(run)
+
+    def _profile(
+        self, options: CallOptions, asked: Asked, around: Surroundings
+    ) -> NamedProfile | None:
+        named = options.named_profile()
+        return found_profile(named, asked, around, lambda: self._kept_journal(around))
 
     def _kept_engine(self, home: Path | None, protected: ProtectedRoots) -> NativeEngine | None:
         """The one that is kept for these; None beyond a few."""

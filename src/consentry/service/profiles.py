@@ -28,6 +28,7 @@ from consentry.service.userfiles import read_named
 from consentry.surface.lattice import Surface
 from consentry.surface.modes import Denials
 from consentry.surface.pattern import Anchor
+from consentry.surface.permission_sets import PermissionSet
 from consentry.surface.protected import protected_roots
 
 DOCUMENT: Final = "sandbox-config.yaml"
@@ -43,6 +44,13 @@ class NamedProfile:
     profile: Profile
     file: str
     surface: Surface
+
+
+def profile_word(permission_set: PermissionSet | None, profile: str | None = None) -> str:
+    """What a run is to be confined to, as records name it."""
+    if profile is not None:
+        return f"profile:{profile}"
+    return "command line" if permission_set is None else f"set:{permission_set}"
 
 
 def find_profile(named: str, around: Surroundings) -> NamedProfile:

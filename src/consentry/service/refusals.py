@@ -18,24 +18,16 @@ from consentry.base.ids import Uuid7Ids
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
 from consentry.record.events import EventType
-from consentry.service.profiles import NamedProfile, find_profile
+from consentry.service.profiles import NamedProfile, find_profile, profile_word
 from consentry.service.runrecord import AUDIT_PREFIX, word_text
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings
 from consentry.store.journal import About, Journal
-from consentry.surface.permission_sets import PermissionSet
 
 _ANSWERS: Final = frozenset({Code.PROTECTED_ROOT, Code.NOT_ENFORCEABLE})
 _UNKNOWN: Final = "unknown"
 
 OpenJournal = Callable[[], AbstractContextManager[Journal]]
-
-
-def profile_word(permission_set: PermissionSet | None, profile: str | None = None) -> str:
-    """What the run was to be confined to, as records name it."""
-    if profile is not None:
-        return f"profile:{profile}"
-    return "command line" if permission_set is None else f"set:{permission_set}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from consentry.enforce.engines.native import NativePlan
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.runtime import PROGRAM_FOLDERS
 from consentry.enforce.roots import place_of
-from consentry.service.commandline import BoundWish, RunWish
+from consentry.service.binding import BoundWish
+from consentry.service.commandline import RunWish
 from consentry.service.places import GIT_MARKER, MARKERS
 from consentry.service.surroundings import (
     PASSWD,

@@ -4,30 +4,57 @@ Whatever is run, a program or a snippet, the order is the same: nothing starts b
 permit are durable, and what was started is recorded whatever happened.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
-from consentry.base.errors import LedgerProblem
+from consentry.base.errors import ConsentryError, LedgerProblem
 from consentry.decide.permit import Permit, PermitOrder
+from consentry.enforce.engine import Outcome
 from consentry.enforce.hashcache import HashCache
-from consentry.record.auditfields import ConsentMethod
+from consentry.enforce.native.notbuilt import LostSight
+from consentry.record.auditfields import ConsentMethod, ExecutionStatus
 from consentry.record.events import EventType
-from consentry.service.commandline import BoundWish
+from consentry.service.binding import BoundWish
 from consentry.service.readhashes import ReadHashes
 from consentry.service.runrecord import AUDIT_PREFIX, RunFacts, audit_entry
 from consentry.store.journal import About, Journal
 from consentry.store.permits import StoredPermits
 from consentry.surface.wire import surface_to_json
 
+HASHES: Final = "hashes"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that is over and recorded."""
+
+    audit_id: str
+    facts: RunFacts
+    outcome: Outcome
+    entry: dict[str, Json]
+
+    @property
+    def status(self) -> ExecutionStatus:
+        """How it ended, in the words of the audit entry."""
+        return self.facts.status
+
 
 @dataclass(frozen=True, slots=True)
 class RunLedger:
-    """The events of runs, through one journal."""
+    """The events of runs, through one journal; the digests of programs are remembered."""
 
     journal: Journal
-    programs: HashCache | None = None
+    programs: HashCache
+
+    @classmethod
+    def of(cls, journal: Journal, state: Path) -> "RunLedger":
+        """With what is remembered in this state directory."""
+        return cls(journal, HashCache(state / HASHES))
 
     def permitted(self, bound: BoundWish, subject: str, digests: Mapping[str, Digest]) -> Permit:
         """The decision, the permit and its spending, all durable before anything starts."""
@@ -50,6 +77,34 @@ class RunLedger:
         permits = StoredPermits(journal.ledger, journal.ids, journal.clock, journal.context)
         return permits.make_and_spend(order, journal.context.actor, decided)
 
+    @contextmanager
+    def failures_recorded(self, begun: Sequence[RunFacts]) -> Iterator[None]:
+        """Records what was permitted when this ends with an error; `begun` may be filled in here."""
+        clock = self.journal.clock
+        try:
+            yield
+        except ConsentryError as problem:
+            said = (problem.code.value, problem.message)
+            for facts in begun:
+                may_have_begun = isinstance(problem, LostSight)
+                times = (facts.started_at, clock.now()) if may_have_begun else (None, None)
+                self.record(replace(facts, started_at=times[0], ended_at=times[1], problem=said))
+            raise
+        except BaseException as problem:
+            # The box is gone, but it may have been there: what it did is not known.
+            said = (Code.INTERRUPTED.value, f"ended by {type(problem).__name__}")
+            for facts in begun:
+                self.record(replace(facts, ended_at=clock.now(), problem=said))
+            raise
+
+    def recorded(self, facts: RunFacts, outcome: Outcome) -> Run:
+        """The run that is over, with its entry; raises what says that it ran, where there is none."""
+        try:
+            audit_id, entry = self.record(facts)
+        except Exception as problem:  # whatever it was, the person must know that it ran
+            raise _unrecorded(facts, problem) from problem
+        return Run(audit_id, facts, outcome, entry)
+
     def record(self, facts: RunFacts) -> tuple[str, dict[str, Json]]:
         """The audit entry, durable when it returns, and its id."""
         journal = self.journal
@@ -63,7 +118,7 @@ class RunLedger:
         return audit_id, entry
 
 
-def unrecorded(facts: RunFacts, problem: Exception) -> LedgerProblem:
+def _unrecorded(facts: RunFacts, problem: Exception) -> LedgerProblem:
     """For a run that is over and not on record: the person must know that it ran."""
     name = facts.bound.confinement.program.path.name
     return LedgerProblem(

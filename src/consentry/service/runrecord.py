@@ -20,7 +20,7 @@ from consentry.enforce.layer import path_text
 from consentry.enforce.violations import PermissionDenied, Truth
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
-from consentry.service.commandline import BoundWish
+from consentry.service.binding import BoundWish
 from consentry.service.readhashes import ReadHashes
 
 AUDIT_PREFIX: Final = "audit"

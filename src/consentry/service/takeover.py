@@ -19,7 +19,7 @@ from consentry.enforce.native.planparts import Layered, made_folders
 from consentry.enforce.native.readgrants import ReadGrants
 from consentry.enforce.writerules import WriteRules
 from consentry.enforce.writeverdicts import Verdicts, judge
-from consentry.service.commandline import BoundWish
+from consentry.service.binding import BoundWish
 from consentry.service.runrecord import Impact
 
 _MOST_CONFLICTS = 3

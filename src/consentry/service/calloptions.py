@@ -1,0 +1,74 @@
+"""What a call of the library may say besides what is to run, as one value.
+
+The front door spells it out for whoever types a call. What only a slip can explain is refused when it
+is read from here.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from consentry.enforce.confinement import Limits
+from consentry.service.givenvalues import Word, positive, wrong
+from consentry.surface.permission_sets import PermissionSet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOptions:
+    """What a program and a snippet have in common; `consentry.exec` explains each."""
+
+    workspace: Word | None = None
+    read: Sequence[Word] = ()
+    permission_set: str | None = None
+    profile: str | None = None
+    timeout: float | None = None
+    memory: int | None = None
+    cpu: int | None = None
+    processes: int | None = None
+    max_output: int | None = None
+
+    def named_workspace(self) -> str | None:
+        """The folder that was named, if one was."""
+        return None if self.workspace is None else os.fspath(self.workspace)
+
+    def named_profile(self) -> str | None:
+        """The profile that was named, if one was; it is instead of a set."""
+        if self.profile is not None and self.permission_set is not None:
+            raise wrong("`permission_set` and `profile` exclude each other")
+        return self.profile
+
+    def named_set(self) -> PermissionSet | None:
+        """The set that was named, if one was."""
+        return None if self.permission_set is None else PermissionSet.named(self.permission_set)
+
+    def limits(self) -> Limits:
+        """The limits that were given."""
+        return Limits(
+            cpu_seconds=positive("cpu", self.cpu),
+            memory_bytes=positive("memory", self.memory),
+            processes=positive("processes", self.processes),
+            output_bytes=positive("max_output", self.max_output),
+            wall_seconds=positive("timeout", self.timeout),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecOptions(CallOptions):
+    """What a call may say of a program."""
+
+    write: Sequence[Word] = ()
+    programs: Sequence[Word] = ()
+    environment: Sequence[str] = ()
+    view: str | None = None
+    attest: bool = False
+    stdin: bytes | None = None
+    keep_partial: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeOptions(CallOptions):
+    """What a call may say of a snippet."""
+
+    arguments: Mapping[str, Any] | None = None
+    preload: Sequence[str] = ()
