@@ -9,9 +9,20 @@ import click
 
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
-from consentry.cli.command import File, Folder, PlainCommand, output_of, usage_problem
+from consentry.cli.command import File, PlainCommand, output_of, usage_problem
 from consentry.cli.output import write_answer, write_message
-from consentry.cli.runoptions import exit_status, limits_of, printed, status_apart
+from consentry.cli.runoptions import (
+    exit_status,
+    ground_options,
+    limit_options,
+    limits_of,
+    many,
+    named_set,
+    place_options,
+    read_option,
+    run_document,
+    status_apart,
+)
 from consentry.cli.runstreams import streams_of_code
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import PROGRAM, Page
@@ -21,7 +32,6 @@ from consentry.service.refusals import Asked, found_profile, journal_of_terminal
 from consentry.service.snippetruns import MOST_SOURCE, CodeRun, CodeWish, carry_out_code
 from consentry.service.surroundings import look_around
 from consentry.service.userfiles import read_named
-from consentry.surface.permission_sets import PermissionSet
 
 PAGE = Page(
     summary="Run a Python snippet, confined, and print its result as JSON.",
@@ -83,8 +93,7 @@ def _code(
 ) -> int:
     output = output_of(ctx)
     with status_apart(status_fd) as ours:
-        if set_ is not None and profile is not None:
-            raise usage_problem("`--set` and `--profile` exclude each other", "leave one out")
+        permission_set = named_set(set_, profile)
         around = look_around(os.environ)
         is_file = file != _STANDARD_INPUT
         name = file if is_file else _NAME_OF_INPUT
@@ -93,7 +102,7 @@ def _code(
             source=read_named(file) if is_file else _typed(),
             name=name,
             is_file=is_file,
-            permission_set=None if set_ is None else PermissionSet.named(set_),
+            permission_set=permission_set,
             profile=found_profile(profile, asked, around, lambda: journal_of_terminal(around)),
             read=read,
             preload=preload,
@@ -128,18 +137,13 @@ def status_of(run: CodeRun) -> tuple[int, bool]:
 
 def document_of(run: CodeRun, status: int) -> dict[str, object]:
     """The answer in JSON: the record of the run, its result or error, and what it printed."""
-    outcome, error = run.outcome, run.error
-    kept = len(outcome.stdout) + len(outcome.stderr)
+    error = run.error
     return {
-        "run": run.entry,
-        "exit_status": status,
+        **run_document(run, status),
         "result": run.result,
         "error": None
         if error is None
         else {"type": error.type, "message": error.message, "traceback": error.traceback},
-        "stdout": printed(outcome.stdout),
-        "stderr": printed(outcome.stderr),
-        "output_complete": kept >= outcome.output_bytes,
     }
 
 
@@ -180,41 +184,12 @@ def _no_number(text: str) -> float:
 
 
 OPTIONS: tuple[click.Parameter, ...] = (
-    click.Option(["--set", "set_"], metavar="SET", help="One of the six permission sets."),
-    click.Option(
-        ["--profile"],
-        metavar="NAME|FILE",
-        help="A profile of your configuration, or of a file: FILE, or FILE:NAME.",
-    ),
-    click.Option(
-        ["--read"],
-        multiple=True,
-        type=File(),
-        metavar="PATH",
-        help="May be read, with all below it.",
-    ),
-    click.Option(
-        ["--preload"], multiple=True, metavar="MODULE", help="Loaded before the snippet is there."
-    ),
-    click.Option(
-        ["--arg"], multiple=True, metavar="NAME=JSON", help="A variable that the snippet finds."
-    ),
-    click.Option(["--timeout"], metavar="DURATION", help="Ends it after so long: 90s, 5min."),
-    click.Option(["--memory"], metavar="SIZE", help="Ends it above so much memory: 512MB."),
-    click.Option(
-        ["--cpu"], type=click.IntRange(1), metavar="SECONDS", help="Of processor time, at most."
-    ),
-    click.Option(
-        ["--processes"], type=click.IntRange(1), metavar="N", help="At the same time, at most."
-    ),
-    click.Option(["--max-output"], metavar="SIZE", help="Ends it when it prints more."),
-    click.Option(["--workspace"], type=Folder(), metavar="DIR", help="The folder it works on."),
-    click.Option(
-        ["--status-fd"],
-        type=click.IntRange(0),
-        metavar="N",
-        help="Write our own status to this descriptor: 0 if the snippet ran.",
-    ),
+    *ground_options(),
+    read_option(),
+    many("--preload", "MODULE", "Loaded before the snippet is there."),
+    many("--arg", "NAME=JSON", "A variable that the snippet finds."),
+    *limit_options(),
+    *place_options("snippet"),
     click.Argument(["file"], required=True, type=File(), metavar="FILE"),
 )
 

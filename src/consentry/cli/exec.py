@@ -6,9 +6,20 @@ import click
 
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import Refused
-from consentry.cli.command import File, Folder, OneOf, PlainCommand, output_of, usage_problem
+from consentry.cli.command import File, OneOf, PlainCommand, output_of
 from consentry.cli.output import write_message
-from consentry.cli.runoptions import exit_status, limits_of, printed, status_apart
+from consentry.cli.runoptions import (
+    exit_status,
+    ground_options,
+    limit_options,
+    limits_of,
+    many,
+    named_set,
+    place_options,
+    read_option,
+    run_document,
+    status_apart,
+)
 from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
@@ -21,10 +32,8 @@ from consentry.service.refusals import (
     journal_of_terminal,
     refusals_recorded,
 )
-from consentry.service.runledger import Run
 from consentry.service.surroundings import look_around
 from consentry.surface.modes import Denials, View
-from consentry.surface.permission_sets import PermissionSet
 
 PAGE = Page(
     summary="Run a program, confined to what this line names.",
@@ -88,13 +97,12 @@ def _exec(
 ) -> int:
     output = output_of(ctx)
     with status_apart(status_fd) as ours:
-        if set_ is not None and profile is not None:
-            raise usage_problem("`--set` and `--profile` exclude each other", "leave one out")
+        permission_set = named_set(set_, profile)
         around = look_around(os.environ)
         found = found_profile(profile, Asked(command), around, lambda: journal_of_terminal(around))
         wish = RunWish(
             words=command,
-            permission_set=None if set_ is None else PermissionSet.named(set_),
+            permission_set=permission_set,
             profile=found,
             read=read,
             write=write,
@@ -114,25 +122,12 @@ def _exec(
         status, is_ours = exit_status(run.status, run.outcome)
         ours.status = status if is_ours else ExitStatus.DONE
     if output.json:
-        output.document("run", document_of(run, status))
+        output.document("run", run_document(run, status))
     elif not output.quiet:
         lines = told_at_the_end(run.entry)
         if lines:
             write_message("\n".join(lines))
     return status
-
-
-def document_of(run: Run, status: int) -> dict[str, object]:
-    """The answer in JSON: the record of the run, and what the program printed."""
-    outcome = run.outcome
-    kept = len(outcome.stdout) + len(outcome.stderr)
-    return {
-        "run": run.entry,
-        "exit_status": status,
-        "stdout": printed(outcome.stdout),
-        "stderr": printed(outcome.stderr),
-        "output_complete": kept >= outcome.output_bytes,
-    }
 
 
 def _require_no_network(net: str | None) -> None:
@@ -144,17 +139,8 @@ def _require_no_network(net: str | None) -> None:
         )
 
 
-def _many(name: str, metavar: str, help_line: str, **more: object) -> click.Option:
-    return click.Option([f"--{name}"], multiple=True, metavar=metavar, help=help_line, **more)  # type: ignore[arg-type]
-
-
 OPTIONS: tuple[click.Parameter, ...] = (
-    click.Option(["--set", "set_"], metavar="SET", help="One of the six permission sets."),
-    click.Option(
-        ["--profile"],
-        metavar="NAME|FILE",
-        help="A profile of your configuration, or of a file: FILE, or FILE:NAME.",
-    ),
+    *ground_options(),
     click.Option(
         ["--view"],
         type=OneOf([each.value for each in View]),
@@ -166,37 +152,23 @@ OPTIONS: tuple[click.Parameter, ...] = (
         is_flag=True,
         help="Root only: read what Landlock refuses from the host's audit, turned on if need be.",
     ),
-    _many("read", "PATH", "May be read, with all below it.", type=File()),
-    _many("write", "PATH", "May be written, with all below it.", type=File()),
+    read_option(),
+    many("--write", "PATH", "May be written, with all below it.", kind=File()),
     click.Option(
         ["--exec", "exec_"],
         multiple=True,
         metavar="PROG|any",
         help="May be started as well; `any`: every program.",
     ),
-    _many("env", "NAME", "The variable keeps the value it has here."),
+    many("--env", "NAME", "The variable keeps the value it has here."),
     click.Option(["--net"], metavar="none", help="No network, which is so anyway."),
-    click.Option(["--timeout"], metavar="DURATION", help="Ends it after so long: 90s, 5min."),
-    click.Option(["--memory"], metavar="SIZE", help="Ends it above so much memory: 512MB."),
-    click.Option(
-        ["--cpu"], type=click.IntRange(1), metavar="SECONDS", help="Of processor time, at most."
-    ),
-    click.Option(
-        ["--processes"], type=click.IntRange(1), metavar="N", help="At the same time, at most."
-    ),
-    click.Option(["--max-output"], metavar="SIZE", help="Ends it when it prints more."),
+    *limit_options(),
     click.Option(
         ["--keep-partial"],
         is_flag=True,
         help="Keep what it wrote even if a limit or a signal ended it.",
     ),
-    click.Option(["--workspace"], type=Folder(), metavar="DIR", help="The folder it works on."),
-    click.Option(
-        ["--status-fd"],
-        type=click.IntRange(0),
-        metavar="N",
-        help="Write our own status to this descriptor: 0 if the program ran.",
-    ),
+    *place_options("program"),
     click.Argument(
         ["command"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND..."
     ),

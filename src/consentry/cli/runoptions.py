@@ -1,17 +1,80 @@
-"""What the commands that run something share: limits as they are typed, and the status of a run."""
+"""What the commands that run something share: options, limits as typed, and what is told of a run."""
 
 import base64
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
+import click
+
 from consentry.base.codes import ExitStatus
 from consentry.base.errors import BadInput, ConsentryError
 from consentry.base.units import Duration, Size
-from consentry.cli.command import usage_problem
+from consentry.cli.command import File, Folder, usage_problem
 from consentry.enforce.confinement import Limits
 from consentry.enforce.engine import Outcome
 from consentry.record.auditfields import ExecutionStatus
+from consentry.service.runledger import Run
+from consentry.surface.permission_sets import PermissionSet
+
+
+def ground_options() -> list[click.Option]:
+    """What is opened before anything is named: a set, or a profile."""
+    return [
+        click.Option(["--set", "set_"], metavar="SET", help="One of the six permission sets."),
+        click.Option(
+            ["--profile"],
+            metavar="NAME|FILE",
+            help="A profile of your configuration, or of a file: FILE, or FILE:NAME.",
+        ),
+    ]
+
+
+def read_option() -> click.Option:
+    """What may be read besides."""
+    return many("--read", "PATH", "May be read, with all below it.", kind=File())
+
+
+def many(
+    name: str, metavar: str, help_line: str, *, kind: click.ParamType[object] | None = None
+) -> click.Option:
+    """An option that may be given several times."""
+    return click.Option([name], multiple=True, type=kind, metavar=metavar, help=help_line)
+
+
+def limit_options() -> list[click.Option]:
+    """As `limits_of` takes them."""
+    return [
+        click.Option(["--timeout"], metavar="DURATION", help="Ends it after so long: 90s, 5min."),
+        click.Option(["--memory"], metavar="SIZE", help="Ends it above so much memory: 512MB."),
+        click.Option(
+            ["--cpu"], type=click.IntRange(1), metavar="SECONDS", help="Of processor time, at most."
+        ),
+        click.Option(
+            ["--processes"], type=click.IntRange(1), metavar="N", help="At the same time, at most."
+        ),
+        click.Option(["--max-output"], metavar="SIZE", help="Ends it when it prints more."),
+    ]
+
+
+def place_options(what: str) -> list[click.Option]:
+    """Where it runs, and where our own status is told; `what` is what is run."""
+    return [
+        click.Option(["--workspace"], type=Folder(), metavar="DIR", help="The folder it works on."),
+        click.Option(
+            ["--status-fd"],
+            type=click.IntRange(0),
+            metavar="N",
+            help=f"Write our own status to this descriptor: 0 if the {what} ran.",
+        ),
+    ]
+
+
+def named_set(set_: str | None, profile: str | None) -> PermissionSet | None:
+    """The set that a line names, if any; it is instead of a profile."""
+    if set_ is not None and profile is not None:
+        raise usage_problem("`--set` and `--profile` exclude each other", "leave one out")
+    return None if set_ is None else PermissionSet.named(set_)
 
 
 def exit_status(status: ExecutionStatus, outcome: Outcome) -> tuple[int, bool]:
@@ -27,6 +90,18 @@ def exit_status(status: ExecutionStatus, outcome: Outcome) -> tuple[int, bool]:
             if outcome.exit_code is not None:
                 return outcome.exit_code, False
             return 128 + (outcome.signal or 0), False
+
+
+def run_document(run: Run, status: int) -> dict[str, object]:
+    """The answer in JSON: the record of the run, and what was printed."""
+    outcome = run.outcome
+    return {
+        "run": run.entry,
+        "exit_status": status,
+        "stdout": printed(outcome.stdout),
+        "stderr": printed(outcome.stderr),
+        "output_complete": outcome.output_complete,
+    }
 
 
 def printed(content: bytes) -> dict[str, str]:
