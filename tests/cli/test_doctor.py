@@ -8,6 +8,7 @@ import pytest
 from consentry.enforce.attackcard import ATTACKS
 from tests.cli.conftest import CommandLine
 from tests.enforce import hosts
+from tests.enforce.shownfolders import made_folder, shown_folder
 
 
 def test_a_good_host_lacks_nothing(consentry: CommandLine) -> None:
@@ -39,19 +40,25 @@ def test_quiet_prints_nothing_when_all_is_well(consentry: CommandLine) -> None:
 
 def test_attack_prints_each_attack_beside_the_promise(consentry: CommandLine) -> None:
     """Every row promises `blocked`, and on a good host every row found so."""
-    ended = consentry("doctor", "--attack", COLUMNS="100")
+    ended = consentry("doctor", "--attack", COLUMNS="200")
     assert (ended.status, ended.err) == (0, "")
-    card = ended.out.partition("\nattack ")[2].splitlines()
-    rows = [line.split() for line in card[1 : len(ATTACKS) + 1]]
+    first = ended.out.index("\nnative", ended.out.index("attestation"))
+    head, *card = ended.out[first + 1 :].splitlines()
+    rows = [line.split() for line in card[: len(ATTACKS)]]
     assert [row[0] for row in rows] == [attack.name for attack in ATTACKS]
     assert {row[1] for row in rows} == {"blocked"}
-    assert {row[2] for row in rows} <= {"blocked", "untried"}
+    ways = head.split()[2:-1]
+    assert ways in (["private", "direct"], ["private", "visible", "direct"])
+    for number, way in enumerate(ways):
+        opened = {row[0] for row in rows if row[2 + number] not in ("blocked", "untried")}
+        assert opened == ({"much-written"} if way == "direct" else set())
+    assert "direct: much-written is open, and not promised" in ended.out
 
 
 def test_attack_with_verbose_says_what_is_tried(consentry: CommandLine) -> None:
     """In the words of the attack."""
-    out = consentry("doctor", "--attack", "--verbose", COLUMNS="100").out
-    assert "blocked   blocked   ENOENT: read a file that was not granted\n" in out
+    out = consentry("doctor", "--attack", "--verbose", COLUMNS="200").out
+    assert "blocked   blocked   ENOENT: read /etc/shadow\n" in out
 
 
 def test_json_has_the_card_only_when_it_is_asked_for(consentry: CommandLine) -> None:
@@ -59,10 +66,58 @@ def test_json_has_the_card_only_when_it_is_asked_for(consentry: CommandLine) -> 
     plain = json.loads(consentry("doctor", "--json").out)
     assert (plain["kind"], plain["ok"], plain["problems"]) == ("doctor", True, [])
     assert plain["attacks"] is None
-    [native] = json.loads(consentry("doctor", "--attack", "--json").out)["attacks"]
-    assert native["engine"] == "native"
-    assert len(native["rows"]) == len(ATTACKS)
-    assert all(row["promised"] == "blocked" != row["said"] for row in native["rows"])
+    cards = json.loads(consentry("doctor", "--attack", "--json").out)["attacks"]
+    assert [(each["engine"], each["way"]) for each in cards] == [
+        ("native", "private"),
+        ("native", "visible"),
+        ("native", "direct"),
+    ]
+    private, visible, direct = cards
+    assert len(private["rows"]) == len(direct["rows"]) == len(ATTACKS)
+    assert all(row["promised"] == "blocked" != row["said"] for row in private["rows"])
+    assert [row["name"] for row in direct["rows"] if row["promised"] is None] == ["much-written"]
+    assert (visible["rows"] is None) == (visible["why"] is not None)
+
+
+NOT_IN_SIGHT = """
+import sys
+from tests.enforce import cards
+from consentry.service import engines
+engines._OFTEN_IN_SIGHT = ()
+from consentry.cli.main import main
+sys.argv = ["consentry", "doctor", "--attack"]
+try:
+    main()
+except SystemExit as leaving:
+    print("status", leaving.code)
+"""
+
+
+@pytest.mark.parametrize("uid", hosts.users())
+def test_a_view_without_a_place_to_try_it_is_said_not_to_be_tried(uid: int) -> None:
+    """And is no broken promise."""
+    out = hosts.run_as(
+        uid, NOT_IN_SIGHT, COLUMNS="100", HOME="/nonexistent", CONSENTRY_STATE="/none"
+    )
+    assert "visible: not tried: this user can make no folder that such a run has in sight" in out
+
+
+@pytest.mark.skipif(shown_folder() is None, reason="this user can write no folder it shows")
+@pytest.mark.parametrize("uid", hosts.users())
+def test_a_promise_of_another_view_is_held_against_it(uid: int) -> None:
+    """Without Landlock files in sight are read, and the command says in which view."""
+    with made_folder(uid) as folder:
+        script = (
+            "from tests.enforce.cards import Weakening, _no_landlock, _weaken\n"
+            "_weaken(Weakening(_no_landlock, frozenset()))\n"
+            "from pathlib import Path\nfrom consentry.service import engines\n"
+            f"engines._OFTEN_IN_SIGHT = (Path({str(folder)!r}),)\n"
+        ) + NOT_IN_SIGHT.replace("engines._OFTEN_IN_SIGHT = ()\n", "")
+        out = hosts.run_as(uid, script, COLUMNS="100", CONSENTRY_STATE="/none")
+        assert not any(folder.iterdir())
+    flat = " ".join(out.replace("|", " ").split())
+    assert "in `native` with the view `visible` a program could read a file that was not" in flat
+    assert flat.endswith("status 1")
 
 
 WEAKENED = """
@@ -106,7 +161,8 @@ def test_a_host_without_namespaces_is_status_1_with_what_to_do(consentry: Comman
     assert "native: no box could be made, so nothing was tried in one" in flat
     assert "[engine-failed] `native` can make no box here: clone: operation not permitted" in flat
     document = json.loads(consentry("doctor", "--attack", "--json").out)
-    assert document["attacks"] == [{"engine": "native", "rows": None}]
+    [private] = document["attacks"]
+    assert (private["way"], private["rows"]) == ("private", None)
 
 
 def test_an_open_state_directory_is_found(consentry: CommandLine, home: Path) -> None:

@@ -108,6 +108,15 @@ def test_the_page_has_every_attack_and_none_is_open() -> None:
     assert all(cell.startswith("blocked (") for row in rows for cell in row[5:])
 
 
+def test_the_page_has_the_other_ways_too() -> None:
+    """Every attack again; the one that is open is the one that is not promised."""
+    rows = table_with_head(DOCS / "explanation" / "score-card.md", "in other ways")
+    assert [row[0] for row in rows] == [f"`{attack.name}`" for attack in ATTACKS]
+    opened = {row[0]: row[1:] for row in rows if any("open" in cell for cell in row[1:])}
+    assert [*opened] == ["`much-written`"]
+    assert all(cell.startswith("blocked (") for cell in opened["`much-written`"][:2])
+
+
 def test_every_attack_is_on_a_control() -> None:
     """By the control's own name, and each attack once."""
     assert {attack.control for attack in ATTACKS} <= {control.value for control in Control}

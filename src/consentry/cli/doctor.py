@@ -49,7 +49,7 @@ def _doctor(ctx: click.Context, *, attack: bool, workspace: str | None) -> ExitS
     output = output_of(ctx)
     around = look_around(os.environ)
     view = HostView(environ=os.environ, uid=around.uid)
-    diagnosis = diagnose(around, view, workspace_named=workspace)
+    diagnosis = diagnose(around, view, workspace_named=workspace, in_every_way=attack)
     concerns = [*diagnosis.concerns, *(broken_promises(diagnosis.engines) if attack else ())]
     if output.json:
         output.document("doctor", diagnosis_document(diagnosis, with_attacks=attack))
@@ -115,23 +115,41 @@ def _in_short(tried: TriedEngine) -> str:
 
 
 def _card(output: Output, tried: TriedEngine) -> Iterator[str]:
+    """One row for each attack, with a column for each way to confine a run."""
     name = tried.probe.engine
     if tried.card is None:
         yield f"{name}: no box could be made, so nothing was tried in one"
         return
-    head = f"{'attack':<{_NAME}}{'promised':<{_WORD}}{name:<{_WORD}}answer"
-    yield output.paint(head, "bold")
-    for row in tried.card.rows:
-        word = output.paint(f"{row.verdict:<{_WORD}}", _STYLES[row.verdict])
-        start = f"{row.name:<{_NAME}}{Verdict.BLOCKED:<{_WORD}}{word}"
-        yield from hanging(start, _answer(output, row), width_of_start=_NAME + 2 * _WORD)
-    counts = {each: _count(tried.card.rows, each) for each in Verdict}
-    yield ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    cards = [(each.way, each.card) for each in tried.cards if each.card is not None]
+    heads = "".join(f"{way:<{_WORD}}" for way, _ in cards)
+    yield output.paint(f"{name:<{_NAME}}{'promised':<{_WORD}}{heads}answer", "bold")
+    for rows in zip(*(card.rows for _, card in cards), strict=True):
+        words = "".join(output.paint(f"{row.verdict:<{_WORD}}", _style(row)) for row in rows)
+        start = f"{rows[0].name:<{_NAME}}{Verdict.BLOCKED:<{_WORD}}{words}"
+        width = _NAME + (1 + len(rows)) * _WORD
+        yield from hanging(start, _answer(output, rows), width_of_start=width)
+    for way, card in cards:
+        counts = {each: _count(card.rows, each) for each in Verdict}
+        said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        yield f"{way}: {said}"
+        for row in card.rows:
+            if row.verdict is Verdict.OPEN and not row.is_promised:
+                yield from hanging(f"{way}: ", f"{row.name} is open, and not promised", indent=2)
+    for each in tried.others:
+        if each.card is None:
+            yield from hanging(f"{each.way}: ", f"not tried: {safe_line(each.why)}", indent=2)
 
 
-def _answer(output: Output, row: Row) -> str:
-    said = safe_line(row.said)
-    return f"{said}: {row.what}" if output.verbose else said
+def _style(row: Row) -> str:
+    is_known = row.verdict is Verdict.OPEN and not row.is_promised
+    return _STYLES[Verdict.UNTRIED if is_known else row.verdict]
+
+
+def _answer(output: Output, rows: tuple[Row, ...]) -> str:
+    """What was answered in each way, once if that is the same everywhere."""
+    answers = [safe_line(row.said) for row in rows]
+    said = answers[0] if len(set(answers)) == 1 else " / ".join(answers)
+    return f"{said}: {rows[0].what}" if output.verbose else said
 
 
 def _count(rows: tuple[Row, ...], verdict: Verdict) -> int:

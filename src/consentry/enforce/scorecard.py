@@ -13,7 +13,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Self
@@ -71,6 +71,7 @@ class Row:
     what: str
     verdict: Verdict
     said: str
+    is_promised: bool = True
 
     def to_json(self) -> dict[str, Json]:
         """As `consentry doctor --attack --json` prints it."""
@@ -78,7 +79,7 @@ class Row:
             "name": self.name,
             "control": self.control,
             "what": self.what,
-            "promised": Verdict.BLOCKED.value,
+            "promised": Verdict.BLOCKED.value if self.is_promised else None,
             "found": self.verdict.value,
             "said": self.said,
         }
@@ -94,19 +95,26 @@ class ScoreCard:
     @property
     def broken(self) -> tuple[Row, ...]:
         """The promises that were not kept."""
-        return tuple(row for row in self.rows if row.verdict is Verdict.OPEN)
+        return tuple(row for row in self.rows if row.verdict is Verdict.OPEN and row.is_promised)
 
     @classmethod
-    def of(cls, printed: bytes, limit: str | None = None) -> "ScoreCard":
+    def of(
+        cls,
+        printed: bytes,
+        limit: str | None = None,
+        unpromised: frozenset[str] = frozenset(),
+    ) -> "ScoreCard":
         """Reads what the program printed; raises `ValueError` when that is no card.
 
-        `limit` is the one that the whole box was ended for, if it was.
+        `limit` is the one that the whole box was ended for, if it was; `unpromised` are controls that
+        such a run does not claim.
         """
         told = {answer["name"]: answer for answer in map(json.loads, printed.splitlines())}
         if any(each.name not in told for each in attackcard.WORKS):
             raise ValueError("no card")
+        rows = (_row(each, told.get(each.name), limit) for each in attackcard.ATTACKS)
         return cls(
-            rows=tuple(_row(each, told.get(each.name), limit) for each in attackcard.ATTACKS),
+            rows=tuple(replace(row, is_promised=row.control not in unpromised) for row in rows),
             works={each.name: told[each.name]["reached"] for each in attackcard.WORKS},
         )
 
@@ -133,8 +141,11 @@ class Ground:
     """What the attacks are aimed at, in a folder `at` some place; removed at the end."""
 
     # The system's own place for temporary folders, whatever the environment says.
-    def __init__(self, at: str = "/tmp") -> None:  # noqa: S108 - made there, never guessed
+    def __init__(self, at: str = "/tmp", *, for_others: bool = False) -> None:  # noqa: S108 - as said
+        """With `for_others`, whoever a root caller's program becomes can see what is there."""
         self._folder = Path(tempfile.mkdtemp(prefix="consentry-ground-", dir=at))
+        if for_others:
+            self._folder.chmod(0o755)
         self.workspace = self._folder / "workspace"
         self.granted = self.workspace / "granted"
         self.denied = self.workspace / "denied" / "file"
@@ -172,10 +183,14 @@ class Ground:
     @property
     def is_untouched(self) -> bool:
         """Whether everything lies there as it was."""
+        return self.is_as_it_was()
+
+    def is_as_it_was(self, *, is_written: bool = False) -> bool:
+        """The same; but for the folder that may be written, if the run writes at once."""
         files = (self.granted, self.denied, self.hidden)
         return (
             all(file.read_bytes() == b"as it was" for file in files)
-            and not any(self.writable.iterdir())
+            and (is_written or not any(self.writable.iterdir()))
             and {each.name for each in self.workspace.iterdir()}
             == {"denied", "granted", "writable"}
         )

@@ -15,6 +15,7 @@ from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.enforce.engine import Control, Probe
 from consentry.enforce.facts import HostView
+from consentry.enforce.native.otherways import Way
 from consentry.enforce.violations import Truth
 from consentry.service.concern import Concern
 from consentry.service.engines import EnginesReport, TriedEngine, try_engines
@@ -26,6 +27,11 @@ from consentry.service.surroundings import Surroundings
 from consentry.service.userfiles import read_named
 
 _LIMITS: Final = (Control.CPU, Control.MEMORY, Control.PROCESSES)
+_OTHERWISE: Final = {
+    Way.PRIVATE: "",
+    Way.VISIBLE: " with the view `visible`",
+    Way.DIRECT: " with `writes: direct`",
+}
 _MANIFESTS: Final = ("tool-manifest.yaml", "tools/")
 
 
@@ -41,14 +47,18 @@ class Diagnosis:
 
 
 def diagnose(
-    around: Surroundings, view: HostView, *, workspace_named: str | None = None
+    around: Surroundings,
+    view: HostView,
+    *,
+    workspace_named: str | None = None,
+    in_every_way: bool = False,
 ) -> Diagnosis:
-    """Looks at everything once. Raises only for a workspace that was named and cannot be used."""
+    """Looks at everything once, and with `in_every_way` attacks other boxes than the usual. Raises only for a workspace that was named and cannot be used."""
     status = take_status(around, view, workspace_named=workspace_named)
     concerns = [*status.concerns]
     ledger, ledger_concerns = _ledger(around)
     documents = list(_documents(status.configuration))
-    engines = try_engines(around)
+    engines = try_engines(around, in_every_way=in_every_way)
     for found in (ledger_concerns, *(_wrong_with(*each) for each in documents)):
         concerns += found
     for each in engines.tried:
@@ -84,9 +94,12 @@ def diagnosis_document(diagnosis: Diagnosis, *, with_attacks: bool) -> dict[str,
         "attacks": [
             {
                 "engine": each.probe.engine,
-                "rows": None if each.card is None else [row.to_json() for row in each.card.rows],
+                "way": tried.way.value,
+                "rows": None if tried.card is None else [row.to_json() for row in tried.card.rows],
+                "why": tried.why or None,
             }
             for each in diagnosis.engines.tried
+            for tried in each.cards
         ]
         if with_attacks
         else None,
@@ -151,8 +164,14 @@ def _advice(probe: Probe) -> Iterator[str]:
 
 
 def _broken(tried: TriedEngine) -> Iterator[Concern]:
-    for row in () if tried.card is None else tried.card.broken:
-        message = f"in `{tried.probe.engine}` a program could {row.what}: {row.said}"
-        yield Concern.about(
-            Code.NOT_ENFORCEABLE, message, "run nothing untrusted in it on this host, and report it"
-        )
+    for each in tried.cards:
+        name = f"`{tried.probe.engine}`" + _OTHERWISE[each.way]
+        said = [each.why] if each.is_wrong else []
+        broken = () if each.card is None else each.card.broken
+        said += [f"a program could {row.what}: {row.said}" for row in broken]
+        for line in said:
+            yield Concern.about(
+                Code.NOT_ENFORCEABLE,
+                f"in {name} {line}",
+                "run nothing untrusted in it on this host, and report it",
+            )

@@ -5,16 +5,19 @@ not mean that anything can run in it.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from consentry.enforce.engine import Control, Held, Lacking, Probe
 from consentry.enforce.engines.native import NativeEngine
+from consentry.enforce.native.otherways import Way, WayCard
 from consentry.enforce.programs import ENGINE_MEANINGS, NATIVE
 from consentry.enforce.scorecard import ScoreCard, Verdict
 from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home
 
 BUILT: Final = (NATIVE,)
+_OFTEN_IN_SIGHT: Final = (Path("/srv"), Path("/opt"))
 # What the probe compares with what it knows to have happened.
 _COMPARED: Final = frozenset({Control.LAYER, Control.FILES_READ, Control.DENIALS})
 
@@ -25,6 +28,13 @@ class TriedEngine:
 
     probe: Probe
     card: ScoreCard | None
+    others: tuple[WayCard, ...] = ()
+
+    @property
+    def cards(self) -> tuple[WayCard, ...]:
+        """How the attacks went in every way that was tried, the usual one first."""
+        why = "" if self.card is not None else "no box could be made"
+        return (WayCard(Way.PRIVATE, self.card, why), *self.others)
 
     @property
     def shown(self) -> int:
@@ -47,15 +57,20 @@ class EnginesReport:
         return any(each.probe.is_usable for each in self.tried)
 
 
-def try_engines(around: Surroundings) -> EnginesReport:
+def try_engines(around: Surroundings, *, in_every_way: bool = False) -> EnginesReport:
     """Starts a box in each of them, attacks it from inside, and ends it; records nothing."""
-    engine = NativeEngine(own_home(around).path, protected_here(around))
+    home = own_home(around).path
+    engine = NativeEngine(home, protected_here(around))
+    others: tuple[WayCard, ...] = ()
     try:
         trial = engine.try_out()
+        if in_every_way and trial.card is not None:
+            near = (each for each in (home, around.cwd) if each is not None)
+            others = engine.try_other_ways((*_OFTEN_IN_SIGHT, *near))
     finally:
         engine.close()
     return EnginesReport(
-        tried=(TriedEngine(trial.probe, trial.card),),
+        tried=(TriedEngine(trial.probe, trial.card, others),),
         not_built=tuple(name for name in ENGINE_MEANINGS if name not in BUILT),
     )
 

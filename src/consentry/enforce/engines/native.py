@@ -47,6 +47,7 @@ from consentry.enforce.native.landlockaudit import Attested, Watch
 from consentry.enforce.native.mediatedreads import with_mediated_reads
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
+from consentry.enforce.native.otherways import WayCard, try_other_ways
 from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import (
     ENGINE,
@@ -170,6 +171,10 @@ class NativeEngine:
             attested = attested_here(self._host.uid, self._host.landlock_abi)
             self._trial = replace(trial, probe=replace(trial.probe, attested=attested))
         return self._trial
+
+    def try_other_ways(self, folders: Sequence[Path]) -> tuple[WayCard, ...]:
+        """The score-cards of the ways that the probe does not try; places are made in the folders."""
+        return try_other_ways(self._tried, folders, self._host.protected)
 
     def _tried(self, wanted: Confinement) -> Outcome:
         """A run of our own attacks, which need no permit; nothing else comes this way."""

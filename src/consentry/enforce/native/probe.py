@@ -22,7 +22,7 @@ Launch: TypeAlias = Callable[[Confinement], Outcome]
 
 _LIMITS: Final = (Control.CPU, Control.MEMORY, Control.PROCESSES, Control.FILE_SIZE)
 _SYSTEM_PYTHON: Final = Path("/usr/bin/python3")
-_MUST_WORK: Final = {
+MUST_WORK: Final = {
     "read-granted": "a granted file cannot be read",
     "write-granted": "a granted folder cannot be written",
     "start-allowed": "the allowed program cannot be started",
@@ -52,10 +52,10 @@ def try_out(engine: str, launch: Launch) -> Trial:
 
 def _tried(engine: str, launch: Launch) -> Trial:
     said = "there is no interpreter that a box could start"
-    for interpreter, prefixes in _interpreters():
+    for interpreter, prefixes in interpreters():
         with Ground() as ground:
             wanted = ground.confinement(interpreter, prefixes)
-            outcome, unlimited = _launched(launch, wanted)
+            outcome, unlimited = launched(launch, wanted)
             if outcome.layer is not None:
                 os.close(outcome.layer)
             try:
@@ -70,7 +70,7 @@ def _tried(engine: str, launch: Launch) -> Trial:
     return Trial(_nothing(engine, f"the probe gave no answer: {said}", ""))
 
 
-def _launched(launch: Launch, wanted: Confinement) -> tuple[Outcome, tuple[Lacking, ...]]:
+def launched(launch: Launch, wanted: Confinement) -> tuple[Outcome, tuple[Lacking, ...]]:
     """With every limit, or else with those that the host can hold."""
     try:
         return launch(wanted), ()
@@ -83,7 +83,7 @@ def _launched(launch: Launch, wanted: Confinement) -> tuple[Outcome, tuple[Lacki
         return launch(replace(wanted, limits=limits)), problem.lacking
 
 
-def _interpreters() -> Iterator[tuple[Path, tuple[Path, ...]]]:
+def interpreters() -> Iterator[tuple[Path, tuple[Path, ...]]]:
     """The system's, which lies among what every box has; else the one that runs this."""
     if _SYSTEM_PYTHON.exists():
         yield _SYSTEM_PYTHON, ()
@@ -93,7 +93,7 @@ def _interpreters() -> Iterator[tuple[Path, tuple[Path, ...]]]:
 
 
 def _shown(card: ScoreCard, ground: Ground, outcome: Outcome) -> Iterator[Held | Lacking]:
-    broken = [said for name, said in _MUST_WORK.items() if not card.works[name]]
+    broken = [said for name, said in MUST_WORK.items() if not card.works[name]]
     for claim in outcome.held:
         why = broken[0] if broken else _contradiction(claim.control, card, ground, outcome)
         if why is None:
