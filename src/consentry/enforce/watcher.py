@@ -35,10 +35,14 @@ _COUNTED: Final = (b"Pss_Anon:", b"Pss_Shmem:", b"SwapPss:")
 # Sampling takes at most one part in so many of the time; an exact count far from the limit less.
 _SHARE_OF_TIME, _SHARE_FAR_FROM_LIMIT = 4, 20
 _GROWN: Final = 1.05
-# How long an exact count is waited for at once, and how long it may take in all.
-_AT_ONCE_SECONDS, _PATIENCE_SECONDS = 0.005, 0.5
+# How long an exact count is waited for at once, and how long it may take in all: so many seconds, in
+# which as many samples were taken, because on a busy host it is nobody's fault that it takes long.
+_AT_ONCE_SECONDS, _PATIENCE_SECONDS, _PATIENCE_SAMPLES = 0.005, 0.5, 10
+# Of processes that end while they are counted, what they share is counted for several of them.
+_MOST_RECOUNTS: Final = 2
 
 # Places in `stat`, counted from the state, which follows the name in parentheses.
+_DEAD: Final = (b"Z", b"X")
 _UTIME, _STIME, _CUTIME, _CSTIME, _THREADS, _START, _RSS = 11, 12, 13, 14, 17, 19, 21
 
 
@@ -91,6 +95,8 @@ class Watcher:
         self._most_from_above = 0.0
         self._count_again_at = 0.0
         self._count: _ExactCount | None = None
+        self._samples = 0
+        self._recounts = 0
         self.pause = INTERVAL_SECONDS
 
     def count_files(self, descriptor: int) -> None:
@@ -181,6 +187,7 @@ class Watcher:
             from_above += sum(map(self._swapped, residents))
         is_over = self._memory_bytes is not None and from_above > self._memory_bytes
         now = self._clock()
+        self._samples += 1
         if self._count is None:
             if now < self._count_again_at or not (is_over or from_above > self._most_from_above):
                 return 0
@@ -190,14 +197,20 @@ class Watcher:
                 count.start()
             except RuntimeError:  # no more threads for this user
                 return from_above if is_over else 0
-            self._count = count
+            self._count, self._samples = count, 0
             if is_over:
                 count.join(_AT_ONCE_SECONDS)
         count = self._count
         if count.is_alive():
-            is_kept_waiting = now - count.begun > _PATIENCE_SECONDS
+            is_kept_waiting = (
+                now - count.begun > _PATIENCE_SECONDS and self._samples > _PATIENCE_SAMPLES
+            )
             return from_above if is_over and is_kept_waiting else 0
         self._count = None
+        if count.lost_one and self._recounts < _MOST_RECOUNTS:
+            self._recounts += 1
+            return 0
+        self._recounts = 0
         share = _SHARE_OF_TIME if is_over else _SHARE_FAR_FROM_LIMIT
         self._count_again_at = now + share * count.cost
         return stored + count.size
@@ -219,21 +232,29 @@ class _ExactCount(Thread):
         self.begun = begun
         self.size = 0
         self.cost = 0.0
+        self.lost_one = False
 
     def run(self) -> None:
         size = sum(self._counted(pid, resident) for pid, resident in self._residents.items())
+        self.lost_one = any(
+            resident and not self._lives(pid) for pid, resident in self._residents.items()
+        )
         self.size, self.cost = size, time.thread_time()
 
     def _counted(self, pid: int, resident: int) -> int:
         """Files on disk are left out: the kernel lets go of them when it needs the memory."""
         text = _read(self._proc, f"{pid}/smaps_rollup")
         if not text:
-            return resident if _read(self._proc, f"{pid}/stat", is_short=True) else 0
+            return resident if self._lives(pid) else 0
         lines = [line.split() for line in text.splitlines()[1:]]
         sizes = {words[0]: int(words[1]) << 10 for words in lines if len(words) > 1}
         if _COUNTED[0] not in sizes:
             return sizes.get(b"Pss:", resident)
         return sum(sizes.get(name, 0) for name in _COUNTED)
+
+    def _lives(self, pid: int) -> bool:
+        fields = _read(self._proc, f"{pid}/stat", is_short=True).rpartition(b")")[2].split()
+        return bool(fields) and fields[0] not in _DEAD
 
 
 def _read(proc: str, name: str, *, is_short: bool = False) -> bytes:
