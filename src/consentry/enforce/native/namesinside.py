@@ -3,6 +3,10 @@
 A name is followed below the root of the box, as the kernel would for the program, and given back as
 the box knows it: without links, and from its root on. What is not there keeps the name that it would
 have. Names are bytes, and a stranger's.
+
+Programs ask for many files of few folders, so the folders are followed once and kept open for a
+moment: until somebody in the box renames or removes something, and never longer than `forget` is
+called for.
 """
 
 import ctypes
@@ -11,9 +15,12 @@ import os
 
 from consentry.enforce.native import calls, oddnames
 
-_KIND, _FOLDER = 0o170000, 0o040000
-_USUAL_LINKS = (b"/lib", b"/bin/", b"/sbin/")
+_KIND, _FOLDER, _LINK = 0o170000, 0o040000, 0o120000
+_NO_NAMES = (b"", b".", b"..")
 _MOST_TRIES = 100
+_MOST_FOLDERS = 24
+# One launcher has many boxes; what is only remembered leaves the others their descriptors.
+HIGHEST_REMEMBERED = 400
 _HERE = calls.AT_FDCWD & 0xFFFFFFFF
 _MOST_NAME = 4096
 _OF_PROCESSES = (b"/proc/", b"/dev/fd/", b"/dev/std")
@@ -30,9 +37,7 @@ class NamesInside:
         self._through = (ctypes.c_uint64 * 3)(flags, 0, calls.RESOLVE_IN_ROOT)
         self._upto = (ctypes.c_uint64 * 3)(flags | os.O_NOFOLLOW, 0, calls.RESOLVE_IN_ROOT)
         self._how_through, self._how_upto = ctypes.byref(self._through), ctypes.byref(self._upto)
-        resolve = calls.RESOLVE_IN_ROOT | calls.RESOLVE_NO_SYMLINKS
-        self._straight = (ctypes.c_uint64 * 3)(flags, 0, resolve)
-        self._how_straight = ctypes.byref(self._straight)
+        self._folders: dict[bytes, tuple[int, bytes]] = {}
 
     def find(self, pid: int, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
         """Whether there is such a thing inside, its name there, and whether it is a folder.
@@ -41,23 +46,52 @@ class NamesInside:
         """
         if leads_through_a_process(whole):
             return self._followed(pid, whole, keeps_link=keeps_link)
-        opened = -1
-        is_straight = _is_plain(whole)
-        if is_straight:
-            opened = calls.openat2_quickly(self._root, whole, self._how_straight)
-            is_straight = opened >= 0
-        if opened < 0 and opened != -errno.ENOENT:
-            how = self._how_upto if keeps_link else self._how_through
-            opened = self._opened(whole, how)
+        folder, _, name = whole.rpartition(b"/")
+        known = self._folders.get(folder) or self._kept(folder)
+        if known is None or name in _NO_NAMES:
+            return self._find_by_itself(pid, whole, keeps_link=keeps_link)
+        descriptor, place = known
+        try:
+            kind = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode & _KIND
+        except FileNotFoundError:
+            return False, place + name, False
+        except OSError:
+            return self._find_by_itself(pid, whole, keeps_link=keeps_link)
+        if kind == _LINK and not keeps_link:
+            return self._find_by_itself(pid, whole, keeps_link=False)
+        return True, place + name, kind == _FOLDER
+
+    def forget(self) -> None:
+        """Follows every folder anew from here on."""
+        for descriptor, _ in self._folders.values():
+            os.close(descriptor)
+        self._folders.clear()
+
+    def _kept(self, folder: bytes) -> "tuple[int, bytes] | None":
+        """A folder that is there, kept open; not those of processes, which come and go."""
+        opened = self._opened(folder or b"/", self._how_through)
+        if opened < 0:
+            return None
+        place = self._told(opened).rstrip(b"/") + b"/"
+        if opened > HIGHEST_REMEMBERED or place.startswith(b"/proc/"):
+            os.close(opened)
+            return None
+        if len(self._folders) >= _MOST_FOLDERS:
+            self.forget()
+        self._folders[folder] = opened, place
+        return opened, place
+
+    def _find_by_itself(
+        self, pid: int, whole: bytes, *, keeps_link: bool
+    ) -> "tuple[bool, bytes, bool]":
+        opened = self._opened(whole, self._how_upto if keeps_link else self._how_through)
         if opened < 0:
             missing = self._missing(whole, -opened)
             if missing is not None:
                 return False, missing, False
             return self._followed(pid, whole, keeps_link=keeps_link)
         try:
-            # Where no link was met, the name is the one that the kernel would tell.
-            place = whole if is_straight else self._told(opened)
-            return True, place, os.fstat(opened).st_mode & _KIND == _FOLDER
+            return True, self._told(opened), os.fstat(opened).st_mode & _KIND == _FOLDER
         finally:
             os.close(opened)
 
@@ -79,6 +113,7 @@ class NamesInside:
 
     def close(self) -> None:
         """Lets go of the box's root."""
+        self.forget()
         os.close(self._root)
         os.close(self._descriptors)
 
@@ -120,16 +155,6 @@ class NamesInside:
             finally:
                 os.close(opened)
         return _tidied(whole)
-
-
-def _is_plain(whole: bytes) -> bool:
-    """Whether a name is spelled as the kernel would, and begins with no usual link."""
-    return (
-        b"/." not in whole
-        and b"//" not in whole
-        and not whole.endswith(b"/")
-        and not whole.startswith(_USUAL_LINKS)
-    )
 
 
 def whole_name(pid: int, folder: int | None, asked: bytes) -> bytes:

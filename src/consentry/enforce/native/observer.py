@@ -5,6 +5,9 @@ and whether there is such a thing outside. Then the kernel does with the call wh
 A second thread of the program may change the name in between, so what is noted here is `observed`
 and no more. The notes are counts by name: a loop that opens one file a million times is one note.
 
+The program waits while it is looked at, so what was found out about folders and processes is kept for
+some milliseconds, and forgotten when anybody in the box renames or removes a name or starts a program.
+
 Nothing that is read here is trusted: names are bytes, addresses may point anywhere, and an error
 while looking is noted and never stops the program.
 """
@@ -13,6 +16,7 @@ import _socket
 import errno
 import fcntl
 import os
+import time
 from _struct import Struct
 
 from consentry.enforce.native import calls, maker, opener
@@ -45,6 +49,8 @@ _ANSWER = Struct("<QqiI")
 _HOW = Struct("<QQQ")
 # An id, flags, the descriptor here, and its number and flags there.
 _HAND_IN = Struct("<QIIII")
+_NUMBER_BYTES = 8
+_KEPT_SECONDS = 0.05
 _MOST_NOTES, _MOST_NOTED_BYTES = 50_000, 32 << 20
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
@@ -74,6 +80,7 @@ _TARGET = {"rename": (None, 1), "renameat": (2, 3), "renameat2": (2, 3)}
 _SOURCE = {"link": (None, 0), "linkat": (0, 1)}
 _EXCHANGE = 2
 _FLAGS_AT = {"open": 1, "openat": 2}
+_MOVING = ("delete", "rename")
 _TALKING = ("connect", "sendto", "sendmsg", "sendmmsg")
 
 
@@ -90,8 +97,10 @@ class Observer:
         }
         self._received = bytearray(_NOTIFICATION.size)
         self._answer = bytearray(_ANSWER.size)
+        self._go_on = bytearray(_ANSWER.pack(0, 0, 0, _CONTINUE))
         self._memory = ProgramMemory()
         self._finder: NamesInside | None = None
+        self._fresh_until = 0.0
         self._notes: dict[tuple[Any, ...], int] = {}
         self._noted_bytes = 0
         self._left_out = 0
@@ -121,6 +130,8 @@ class Observer:
         self._seen += 1
         number, pid, _, call, _, _, *arguments = _NOTIFICATION.unpack(received)
         name = self._names.get(call)
+        if time.monotonic() > self._fresh_until:
+            self._forget()
         try:
             if self._look(number, pid, name, arguments):
                 return True
@@ -130,7 +141,20 @@ class Observer:
             made = self._made(self._direct, pid, name, arguments)
             if made is not None:
                 return self._is_told_of(number, *made)
-        return self._tell(number, 0, _CONTINUE)
+        answer = self._go_on
+        answer[:_NUMBER_BYTES] = received[:_NUMBER_BYTES]
+        try:
+            fcntl.ioctl(self.listener, _SEND, answer)
+        except OSError as problem:
+            return problem.errno == errno.ENOENT
+        return True
+
+    def _forget(self) -> None:
+        """Of what is kept for a moment, everything."""
+        self._fresh_until = time.monotonic() + _KEPT_SECONDS
+        self._memory.forget()
+        if self._finder is not None:
+            self._finder.forget()
 
     def _tell(self, number: int, error: int, flags: int) -> bool:
         """Answers a call: with an error, or that it goes on as it is."""
@@ -224,6 +248,7 @@ class Observer:
     def close(self) -> None:
         """Lets go of the listener and the box's root."""
         os.close(self.listener)
+        self._memory.forget()
         if self._direct is not None:
             self._direct.close()
         if self._finder is not None:
@@ -235,6 +260,8 @@ class Observer:
         """Takes notes of one call; true when it is answered later, and not by going on."""
         if name is None:
             return False
+        if name == "openat":
+            return self._look_at_open(number, pid, name, arguments)
         if name in _TALKING:
             if not self._look_at_addresses(pid, name, arguments):
                 return False
@@ -250,6 +277,9 @@ class Observer:
                 self._note_path(pid, "linked", arguments, *_TARGET[name])
         elif name in _SOURCE:
             self._note_path(pid, "linked", arguments, *_SOURCE[name])
+        if kind in _MOVING or kind == "exec":
+            # What it leads to, and whose memory it is, will be another's.
+            self._forget()
         return False
 
     def _look_at_open(self, number: int, pid: int, name: str, arguments: "list[int]") -> bool:
@@ -281,7 +311,7 @@ class Observer:
                 asked, base = place, None
             exact.ask(number, pid, place, asked, base, (flags, mode, follows))
             return True
-        self._note((kind, place, found, is_folder, found or os.path.lexists(place)))
+        self._note((kind, place, found, is_folder, found or _is_outside(place)))
         if flags & os.O_RDWR and not flags & (os.O_TRUNC | os.O_PATH) and found and not is_folder:
             self._note(("read", place, True, False, True))
         return False
@@ -298,7 +328,7 @@ class Observer:
             words = self._memory.words_at(pid, arguments[2 if folder is not None else 1])
             self._note((kind, place, found, is_folder, words))
             return
-        self._note((kind, place, found, is_folder, found or os.path.lexists(place)))
+        self._note((kind, place, found, is_folder, found or _is_outside(place)))
 
     def _found(self, pid: int, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
         return self._finder_of(pid).find(pid, whole, keeps_link=keeps_link)
@@ -352,7 +382,7 @@ class Observer:
             self._note(("unix", b"@" + raw[1:].rstrip(b"\0"), False, False, False))
             return False
         found, place, _ = self._found(pid, whole_name(pid, None, asked), keeps_link=False)
-        self._note(("unix", place, found, False, os.path.lexists(place)))
+        self._note(("unix", place, found, False, _is_outside(place)))
         # The program makes no sockets there; one that was not covered came later.
         return found and self._direct is not None and self._direct.has(place)
 
@@ -367,6 +397,11 @@ class Observer:
             self._noted_bytes += size
         else:
             self._left_out += 1
+
+
+def _is_outside(place: bytes) -> bool:
+    """Whether there is such a thing on the host, be it a link that leads nowhere."""
+    return os.access(place, os.F_OK, follow_symlinks=False)
 
 
 def _wake_in_step(listener: int) -> bool:
