@@ -82,3 +82,43 @@ assert read("n" * 240 + "/" + "m" * 240 + "/f") == b"EVIL"
     outcome = _outcome(tmp_path, code)
     assert outcome.exit_code == 0, outcome.stderr
     assert not outcome.complete
+
+
+MOVED = {
+    "a folder that got another's name": "os.rename('one', 'was_one')\nos.rename('two', 'one')",
+    "a link that was set anew": "os.unlink('link')\nos.symlink('two', 'link')",
+    "two folders that changed places": "call(316, -100, b'one', -100, b'two', 2)",
+}
+
+
+@pytest.mark.parametrize("change", MOVED)
+def test_a_folder_that_was_looked_at_is_looked_at_again_when_it_changes(
+    tmp_path: Path, change: str
+) -> None:
+    """What is kept open of a folder is forgotten when anybody in the box renames or removes."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "one/first").touch()
+    (tmp_path / "two/second").touch()
+    (tmp_path / "link").symlink_to("one")
+    name = "link" if "link" in change else "one"
+    code = f"open({name!r} + '/first')\n{MOVED[change]}\nopen({name!r} + '/second')\n"
+    outcome = _outcome(tmp_path, f"{code}assert not os.path.exists({name!r} + '/first')")
+    assert outcome.exit_code == 0, outcome.stderr
+    place = "two" if name == "link" else "one"
+    assert set(outcome.reads) == {str(tmp_path / "one/first"), str(tmp_path / place / "second")}
+
+
+def test_the_memory_of_whoever_starts_a_program_is_not_read_for_the_program(tmp_path: Path) -> None:
+    """A child that has its parent's memory until it starts a program has its own from then on."""
+    names = [f"file{number}" for number in range(20)]
+    for name in names:
+        (tmp_path / name).touch()
+    code = "import subprocess\n"
+    code += "".join(
+        f"subprocess.run([{PYTHON!r}, '-I', '-S', '-c', 'open({name!r})'], check=True)\n"
+        for name in names
+    )
+    outcome = _outcome(tmp_path, code)
+    assert outcome.exit_code == 0, outcome.stderr
+    assert set(outcome.reads) == {str(tmp_path / name) for name in names}
