@@ -296,6 +296,7 @@ class Workers:
         if copy in copy.worker.copies:
             copy.worker.copies.remove(copy)
         if copy.group is not None:
+            copygroups.lift_limits(copy.group, () if copy.order is None else copy.order.limits)
             self._groups.append(copy.group)
             copy.group = None
         for descriptor in list(copy.watched):

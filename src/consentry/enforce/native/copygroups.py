@@ -33,6 +33,26 @@ def opened(group: "Group") -> "list[int]":
     return doors
 
 
+def lift_limits(group: "Group | None", limits: "Sequence[Limit]") -> None:
+    """Of a run that did not come about: the next one in the group may have none of its own.
+
+    The last first: what holds memory and swap together is never below what holds memory.
+    """
+    doors = () if group is None else group[1]
+    for place, name, _, _ in reversed(limits) if doors else ():
+        nothing = b"-1" if name.endswith("_in_bytes") else b"max"
+        try:
+            descriptor = os.open(
+                f"{doors[place].removesuffix(_DOOR)}{name}", os.O_WRONLY | os.O_CLOEXEC
+            )
+        except FileNotFoundError:
+            continue
+        try:
+            os.write(descriptor, nothing)
+        finally:
+            os.close(descriptor)
+
+
 def refusal(group: "Group", limits: "Sequence[Limit]", pid: int | None) -> "tuple[int, str] | None":
     """Limits a group and puts a process into it, if one is named; or why that is refused."""
     doors = group[1]

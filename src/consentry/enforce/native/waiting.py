@@ -11,6 +11,7 @@ import os
 import time
 
 from consentry.enforce.native import box, calls, reaper
+from consentry.enforce.native.copygroups import lift_limits
 from consentry.enforce.native.wire import send_order
 
 TYPE_CHECKING = False
@@ -94,7 +95,8 @@ class WaitingBoxes:
                     _limit(found.group, limits)
                     send_order(found.gate, plan, files[1:])
                 except OSError:
-                    pass  # it could not be built that far, and why is said by the next one
+                    # It could not be built that far, and why is said by the next one.
+                    lift_limits(found.group, limits)
                 else:
                     return found
             self._end(found)
@@ -105,6 +107,7 @@ class WaitingBoxes:
             _limit(group, limits)
             started = Start({**plan, "groups": group[1]}, files, waits=False)
         except OSError:
+            lift_limits(group, limits)
             self._groups.append(group)
             raise
         started.group = group
