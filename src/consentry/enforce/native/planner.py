@@ -10,48 +10,33 @@ from typing import Any, Final
 
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Lacking, NotEnforceable
-from consentry.enforce.native.directplan import DirectPlan, compile_direct, direct_roots
+from consentry.enforce.native.directplan import DirectPlan, compile_direct
 from consentry.enforce.native.otherids import FIRST
+from consentry.enforce.native.plangrants import Granted
 from consentry.enforce.native.planparts import (
     Layered,
     Rule,
-    apart_from_layers,
-    around_layers,
     bind_steps,
-    hidden_places,
     home_steps,
-    layer_rules,
     layer_steps,
-    layered_roots,
-    own_folders,
     program_rules,
     program_steps,
-    protected_patterns,
-    read_rules,
-    writable_place,
 )
-from consentry.enforce.native.readgrants import ReadGrants, read_grants
+from consentry.enforce.native.readgrants import ReadGrants
 from consentry.enforce.native.rights import (
-    DEVICES,
-    EXECUTE,
     READ,
-    READ_DIR,
-    WRITE,
-    WRITE_FILE,
     Handled,
 )
 from consentry.enforce.native.runtime import PROGRAM_FOLDERS, Runtime, Step, runtime_of
 from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.native.visibleplan import backdrop_steps
-from consentry.enforce.roots import Root, bound_roots
+from consentry.enforce.roots import Root
 from consentry.surface.dimensions import Level
 from consentry.surface.modes import Rounding, View, Writes
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
 ENGINE: Final = "native"
-
-_SHM: Final = "/dev/shm"  # noqa: S108 - the box's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,31 +105,22 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
     Files in memory are refused to whoever may not start any program, and with `memory_files` false
     to everybody.
     """
-    surface = wanted.surface
-    reads = bound_roots(surface.fs_read_roots, wanted.workspace, host.home, host.protected)
-    writes = bound_roots(surface.fs_write_roots, wanted.workspace, host.home, host.protected)
     runtime = runtime_of(host.protected, wanted.program.prefixes, *host.inner)
+    granted = Granted.of(wanted, runtime, host.home, host.protected)
+    grants, hidden, denied = granted.grants, granted.hidden, granted.denied
     is_direct = wanted.writes is Writes.DIRECT
-    layered = () if is_direct else tuple(layered_roots(around_layers(reads, writes), writes))
-    written = direct_roots(writes) if is_direct else layered
-    readable = tuple(apart_from_layers(reads, written, runtime))
-    shown = [*(layer.root for layer in written), *readable]
-    denied = (*wanted.denied, *protected_patterns(shown, host.protected))
-    hidden = tuple(hidden_places(denied, shown, wanted.workspace, host.home))
-    programs = (*wanted.program.copies, *wanted.program.startable)
-    grants = read_grants(reads, writes, written, runtime, hidden, programs)
     direct = None
     if is_direct:
         direct = compile_direct(
-            ENGINE, written, denied, hidden, wanted.workspace, host.home, host.uid
+            ENGINE, granted.written, denied, hidden, wanted.workspace, host.home, host.uid
         )
-    own = own_folders(surface.fs_write_roots)
-    runs_any = surface.proc_exec.level is Level.ANY
+    programs = (*wanted.program.copies, *wanted.program.startable)
+    runs_any = wanted.surface.proc_exec.level is Level.ANY
     is_visible = wanted.view is View.VISIBLE
     steps: list[Step] = []
     if is_visible:
         needed = (
-            *(root.path for root in (*shown, *writes)),
+            *(root.path for root in (*granted.shown, *granted.writes)),
             *wanted.program.copies,
             *wanted.program.prefixes,
             wanted.program.folder,
@@ -157,28 +133,21 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
         for path in (() if runs_any else PROGRAM_FOLDERS)
         if Path(path).is_dir()
     ]
-    steps += [
-        ("own", path, 0o700 if is_writable else 0o555, ("noexec",)) for path, is_writable in own
-    ]
+    steps += granted.own_steps()
     steps += runtime.prefix_steps
     # What is hidden in the host's own tree may be another thing a moment later.
     alike = 0 if is_visible else len(steps)
-    steps += bind_steps(readable)
-    steps += layer_steps(layered, runs_any=runs_any)
+    steps += bind_steps(granted.readable)
+    steps += layer_steps(granted.layered, runs_any=runs_any)
     steps += direct.steps(runs_any=runs_any) if direct is not None else ()
-    steps += home_steps(shown, host.home)
+    steps += home_steps(granted.shown, host.home)
     steps.append(("dir", str(wanted.program.folder)))
-    steps += [("hide_folder" if Path(path).is_dir() else "hide_file", path) for path in hidden]
+    steps += granted.hiding_steps()
     steps += program_steps(wanted, runs_any=runs_any)
     handled = Handled.by(host.landlock_abi)
     rules: list[Rule] = [
-        *((path, _on_runtime(path, handled, runs_any=runs_any)) for path in runtime.roots),
-        *_fixed_rules(handled, is_visible=is_visible),
-        *((path, handled.on(WRITE if can else READ, folder=True)) for path, can in own),
-        *layer_rules(layered, handled, runs_any=runs_any),
+        *granted.rules(handled, runs_any=runs_any, names_all=not is_visible),
         *(direct.rules(handled, runs_any=runs_any) if direct is not None else ()),
-        *read_rules(grants.open_roots, handled, runs_any=runs_any),
-        *grants.lists(handled),
         *program_rules(wanted, handled),
     ]
     return Plan(
@@ -195,17 +164,11 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
                 named_sockets=not is_direct,
             ),
         ),
-        layered=layered,
-        readable=readable,
+        layered=granted.layered,
+        readable=granted.readable,
         runtime=runtime,
         hidden=hidden,
-        places=(
-            *own,
-            ("/dev", True),
-            ("/proc", True),
-            *((str(root.path), False) for root in shown),
-            *((str(writable_place(root)), True) for layer in written for root in layer.writable),
-        ),
+        places=granted.places,
         startable=None if runs_any else frozenset(map(str, programs)),
         grants=grants,
         direct=direct,
@@ -222,23 +185,6 @@ def require_rounding(engine: str, wanted: Confinement, plan: Plan) -> None:
         raise NotEnforceable(
             engine, [Lacking(each.control, str(each)) for each in plan.grants.rounded]
         )
-
-
-def _on_runtime(path: str, handled: Handled, *, runs_any: bool) -> int:
-    rights = READ | EXECUTE if runs_any else READ
-    return handled.on(rights, folder=Path(path).is_dir())
-
-
-def _fixed_rules(handled: Handled, *, is_visible: bool) -> list[Rule]:
-    # A right on a folder holds for all below it: where there is more than the grants, it is none.
-    names = [] if is_visible else [("/", handled.on(READ_DIR, folder=True))]
-    return [
-        *names,
-        ("/proc", handled.on(READ | WRITE_FILE, folder=True)),
-        ("/dev", handled.on(DEVICES, folder=True)),
-        (_SHM, handled.on(WRITE, folder=True)),
-        ("/etc", handled.on(READ, folder=True)),
-    ]
 
 
 def ruleset(

@@ -13,25 +13,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from consentry.enforce.confinement import Confinement
+from consentry.enforce.native.plangrants import SHM, Granted
 from consentry.enforce.native.planner import Host, Plan, ruleset
 from consentry.enforce.native.planparts import (
     Layered,
-    Rule,
-    apart_from_layers,
-    around_layers,
     bind_steps,
-    hidden_places,
     home_steps,
-    layer_rules,
     layer_steps,
-    layered_roots,
-    own_folders,
-    protected_patterns,
-    read_rules,
-    writable_place,
 )
-from consentry.enforce.native.readgrants import ReadGrants, read_grants
-from consentry.enforce.native.rights import DEVICES, READ, READ_DIR, WRITE, WRITE_FILE, Handled
+from consentry.enforce.native.rights import Handled
 from consentry.enforce.native.runtime import (
     HIDDEN_IN_PROC,
     HOME,
@@ -42,10 +32,9 @@ from consentry.enforce.native.runtime import (
 )
 from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.native.worker import HELD
-from consentry.enforce.roots import Root, bound_roots, is_own
+from consentry.enforce.roots import Root, is_own
 
 _STORE: Final = f"{HELD}/store"  # covered with the rest by the last step of a run
-_SHM: Final = "/dev/shm"  # noqa: S108 - the box's own
 _RUN_ONLY: Final = ("ro", "nosuid", "nodev", "noexec")
 
 
@@ -63,45 +52,31 @@ class SnippetPlan:
 
 def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
     """The plan; raises where a part of it may not be granted."""
-    surface = wanted.surface
     inner = (0, 0) if host.uid == 0 else (host.uid, host.gid)
-    reads = bound_roots(surface.fs_read_roots, wanted.workspace, host.home, host.protected)
-    writes = bound_roots(surface.fs_write_roots, wanted.workspace, host.home, host.protected)
     runtime = runtime_of(host.protected, _prefixes(), *inner)
-    layered = tuple(layered_roots(around_layers(reads, writes), writes))
-    readable = tuple(apart_from_layers(reads, layered, runtime))
-    shown = [*(layer.root for layer in layered), *readable]
-    denied = (*wanted.denied, *protected_patterns(shown, host.protected))
-    hidden = tuple(hidden_places(denied, shown, wanted.workspace, host.home))
-    grants = read_grants(reads, writes, layered, runtime, hidden, ())
-    own = own_folders(surface.fs_write_roots)
+    granted = Granted.of(wanted, runtime, host.home, host.protected)
+    layered, readable, grants = granted.layered, granted.readable, granted.grants
     attached = _Attached.of(layered, readable)
     folder = str(wanted.program.folder)
     plan = Plan(
         steps=(
-            *_own_steps(own),
+            *_own_steps(granted),
             *attached.copy_steps,
             ("dir", folder),
-            *home_steps(shown, host.home),
-            *(("hide_folder" if Path(path).is_dir() else "hide_file", path) for path in hidden),
+            *home_steps(granted.shown, host.home),
+            *granted.hiding_steps(),
             ("hide_folder", HELD),
         ),
-        landlock=_ruleset(host, runtime, own, layered, grants),
+        landlock=_ruleset(host, granted),
         filter=compile_filter(host.machine, FilterWish(memory_files=False)),
         layered=layered,
         readable=readable,
         runtime=runtime,
-        hidden=hidden,
-        places=(
-            *own,
-            ("/dev", True),
-            ("/proc", True),
-            *((str(root.path), False) for root in shown),
-            *((str(writable_place(root)), True) for layer in layered for root in layer.writable),
-        ),
+        hidden=granted.hidden,
+        places=granted.places,
         startable=frozenset(),
         grants=grants,
-        denied=denied,
+        denied=granted.denied,
         home=None if host.home is None else str(host.home),
     )
     run = {
@@ -124,7 +99,9 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
         "run": run,
         # Files that are held one by one were looked up when the copy was made.
         "ahead": not grants.picked,
-        "passed_by": _passed_by([*reads, *writes], [*hidden, *attached.places]),
+        "passed_by": _passed_by(
+            [*granted.reads, *granted.writes], [*granted.hidden, *attached.places]
+        ),
     }
     return SnippetPlan(worker, plan, hashlib.sha256(marshal.dumps(worker)).digest())
 
@@ -208,40 +185,22 @@ def _worker_steps(runtime: Runtime) -> Iterator[Step]:
         yield ("bind", str(prefix), place, ("ro", "nosuid", "nodev"), identity_of(prefix))
 
 
-def _own_steps(own: Sequence[tuple[str, bool]]) -> Iterator[Step]:
+def _own_steps(granted: Granted) -> Iterator[Step]:
     yield ("proc", HIDDEN_IN_PROC)
-    yield ("own", _SHM, 0o1777, ("noexec",))
+    yield ("own", SHM, 0o1777, ("noexec",))
     # All copies of a worker would have the same terminals.
     yield ("hide_folder", "/dev/pts")
-    for path, is_writable in own:
-        yield ("own", path, 0o700 if is_writable else 0o555, ("noexec",))
+    yield from granted.own_steps()
     for place, prefix in _covered_prefixes():
         yield ("dir", str(prefix))
         yield ("bind", place, str(prefix), (), None)
         yield ("hide_folder", place)
 
 
-def _ruleset(
-    host: Host,
-    runtime: Runtime,
-    own: Sequence[tuple[str, bool]],
-    layered: Sequence[Layered],
-    grants: ReadGrants,
-) -> dict[str, Any] | None:
+def _ruleset(host: Host, granted: Granted) -> dict[str, Any] | None:
     handled = Handled.by(host.landlock_abi)
-    rules: list[Rule] = [
-        *((path, handled.on(READ, folder=Path(path).is_dir())) for path in runtime.roots),
-        ("/", handled.on(READ_DIR, folder=True)),
-        ("/proc", handled.on(READ | WRITE_FILE, folder=True)),
-        ("/dev", handled.on(DEVICES, folder=True)),
-        ("/etc", handled.on(READ, folder=True)),
-        (_SHM, handled.on(WRITE, folder=True)),
-        *((path, handled.on(WRITE if can else READ, folder=True)) for path, can in own),
-        *layer_rules(layered, handled, runs_any=False),
-        *read_rules(grants.open_roots, handled, runs_any=False),
-        *grants.lists(handled),
-    ]
-    picked = tuple(grants.rules(handled, runs_any=False))
+    rules = list(granted.rules(handled, runs_any=False))
+    picked = tuple(granted.grants.rules(handled, runs_any=False))
     return ruleset(handled, host.landlock_abi, rules, picked)
 
 
