@@ -5,7 +5,6 @@ no step depends on another one.
 """
 
 import hashlib
-import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -139,18 +138,7 @@ def seal_at(tree: Tree, path: bytes) -> Seal | None:
 
 def _seen(tree: Tree, path: bytes) -> Was | None:
     found = tree.status(path)
-    if found is None:
-        return None
-    kind = FileType.of(found.st_mode)
-    return Was(
-        type=kind,
-        mode=stat.S_IMODE(found.st_mode),
-        size=0 if kind is FileType.FOLDER else found.st_size,
-        device=found.st_dev,
-        inode=found.st_ino,
-        mtime_ns=found.st_mtime_ns,
-        ctime_ns=found.st_ctime_ns,
-    )
+    return None if found is None else Was.of(found)
 
 
 def _text(top: Was, inner: Iterable[tuple[bytes, Was]]) -> str:

@@ -144,6 +144,24 @@ class Was:
     sha256: str | None = None
     target: bytes | None = None
 
+    @classmethod
+    def of(
+        cls, found: os.stat_result, sha256: str | None = None, target: bytes | None = None
+    ) -> "Was":
+        """As the host tells it; a folder has no size of its own."""
+        kind = FileType.of(found.st_mode)
+        return cls(
+            type=kind,
+            mode=stat.S_IMODE(found.st_mode),
+            size=0 if kind is FileType.FOLDER else found.st_size,
+            device=found.st_dev,
+            inode=found.st_ino,
+            mtime_ns=found.st_mtime_ns,
+            ctime_ns=found.st_ctime_ns,
+            sha256=sha256,
+            target=target,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

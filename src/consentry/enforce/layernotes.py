@@ -94,17 +94,7 @@ class HostSide:
         elif kind is FileType.LINK:
             folder, name = self._tree.place(path)
             target = os.readlink(name, dir_fd=folder)
-        return Was(
-            type=kind,
-            mode=stat.S_IMODE(found.st_mode),
-            size=0 if kind is FileType.FOLDER else found.st_size,
-            device=found.st_dev,
-            inode=found.st_ino,
-            mtime_ns=found.st_mtime_ns,
-            ctime_ns=found.st_ctime_ns,
-            sha256=sha256,
-            target=target,
-        )
+        return Was.of(found, sha256, target)
 
     def deleted(self, path: bytes, found: os.stat_result | None) -> None:
         """Notes that a path is gone, with everything below it."""

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
-from consentry.base.paths import FilesystemRaceDetected, SandboxedPath
+from consentry.base.paths import SandboxedPath
 from consentry.record.chain import ChainHead
 from consentry.service.audit import require_sound
 from consentry.service.ledgers import LedgerPlace, ledger_for_reading, ledger_place
-from consentry.service.placedfile import appear, sync_folder
+from consentry.service.placedfile import appear
 from consentry.service.surroundings import Surroundings
+from consentry.service.userfiles import sync_folder, told_by_error
 from consentry.store.backup import back_up
 from consentry.store.history import History
 from consentry.store.sqlite import Access, SqliteDatabase
@@ -84,7 +85,7 @@ def _reserved(file: str) -> Path:
     try:
         folder = SandboxedPath.create_new(wanted.parent, wanted.name).unwrap().jail
         fresh = SandboxedPath.create_new(folder, f".consentry.{secrets.token_hex(8)}.new").unwrap()
-        os.close(fresh.open(os.O_WRONLY, 0o600, on_race=_told_by_error))
+        os.close(fresh.open(os.O_WRONLY, 0o600, on_race=told_by_error))
     except ConsentryError as problem:
         raise UsageProblem(Code.FILE_UNUSABLE, f"`{file}`: {problem}") from problem
     return Path(fresh)
@@ -107,7 +108,3 @@ def _sync(path: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def _told_by_error(race: FilesystemRaceDetected) -> None:
-    """The race is raised as well, and the person who named the file reads that."""

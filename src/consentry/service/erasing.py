@@ -19,8 +19,8 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, Refused
 from consentry.service.ledgers import DATABASE_NAME, LedgerPlace, ledger_place
-from consentry.service.placedfile import sync_folder
 from consentry.service.surroundings import Surroundings
+from consentry.service.userfiles import sync_folder
 from consentry.store.keeping import close_for_good
 from consentry.store.sqlite import SqliteDatabase
 

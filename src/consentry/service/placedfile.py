@@ -15,7 +15,8 @@ from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
-from consentry.base.paths import FilesystemRaceDetected, SandboxedPath
+from consentry.base.paths import SandboxedPath
+from consentry.service.userfiles import sync_folder, told_by_error
 
 _MODE = 0o644
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS})
@@ -70,7 +71,7 @@ def appear(folder: Path, fresh: str, name: str) -> None:
 
 def _written(folder: Path, name: str, content: bytes) -> os.stat_result:
     path = SandboxedPath.create_new(folder, name).unwrap()
-    with os.fdopen(path.open(os.O_WRONLY, _MODE, on_race=_told_by_error), "wb") as file:
+    with os.fdopen(path.open(os.O_WRONLY, _MODE, on_race=told_by_error), "wb") as file:
         try:
             file.write(content)
             file.flush()
@@ -79,17 +80,3 @@ def _written(folder: Path, name: str, content: bytes) -> os.stat_result:
             (folder / name).unlink(missing_ok=True)
             raise
         return os.fstat(file.fileno())
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes the name as durable as the content; not every file system can."""
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with suppress(OSError):
-            os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-def _told_by_error(race: FilesystemRaceDetected) -> None:
-    """The race is raised as well, and the person who named the file reads that."""

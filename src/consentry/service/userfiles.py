@@ -30,7 +30,7 @@ def opened_for_reading(name: str) -> Iterator[BinaryIO]:
     """A plain file, to be read piece by piece."""
     path = Path(name)
     try:
-        opened = SandboxedPath.create(path.parent, path.name).unwrap().open(on_race=_told_by_error)
+        opened = SandboxedPath.create(path.parent, path.name).unwrap().open(on_race=told_by_error)
         handle = os.fdopen(opened, "rb")
     except (ConsentryError, OSError) as problem:
         raise _unusable(name, problem) from problem
@@ -56,7 +56,7 @@ def new_file(name: str, mode: int = 0o600) -> Iterator[BinaryIO]:
     path = Path(name)
     try:
         fresh = SandboxedPath.create_new(path.parent, path.name).unwrap()
-        file = os.fdopen(fresh.open(os.O_WRONLY, mode, on_race=_told_by_error), "wb")
+        file = os.fdopen(fresh.open(os.O_WRONLY, mode, on_race=told_by_error), "wb")
     except (ConsentryError, OSError) as problem:
         raise _unusable(name, problem) from problem
     made = os.fstat(file.fileno())
@@ -65,7 +65,7 @@ def new_file(name: str, mode: int = 0o600) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        _sync_folder(fresh.jail)
+        sync_folder(fresh.jail)
     except BaseException as problem:
         _remove(fresh, made)
         if isinstance(problem, OSError):
@@ -73,7 +73,7 @@ def new_file(name: str, mode: int = 0o600) -> Iterator[BinaryIO]:
         raise
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Makes the name as durable as the content; not every file system can."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -90,7 +90,7 @@ def _remove(fresh: SandboxedPath, made: os.stat_result) -> None:
             Path(fresh).unlink()
 
 
-def _told_by_error(race: FilesystemRaceDetected) -> None:
+def told_by_error(race: FilesystemRaceDetected) -> None:
     """The race is raised as well, and the person who named the file reads that."""
 
 

@@ -168,7 +168,7 @@ IN_LAUNCHER: Final[Mapping[str, str]] = {
     "closing": "reaper._keep_only = calls.close_from = lambda *_: None",
     "room for notes": ("from consentry.enforce.native import observer\nobserver._MOST_NOTES = 100"),
     "promptness": _LATE,
-    "opener": "from consentry.enforce.native import opener\nopener._enter = None",
+    "opener": "from consentry.enforce.native import restraint\nrestraint.stand_in_box = None",
     "undumpable": (
         "real = calls.prctl\n"
         "calls.prctl = lambda o, v=0, w='': real(o, 1 if o == calls.PR_SET_DUMPABLE else v, w)"

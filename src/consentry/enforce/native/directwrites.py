@@ -7,6 +7,7 @@ name elsewhere, goes on as it is.
 import os
 
 from consentry.enforce.native.maker import GO_ON, Maker
+from consentry.enforce.native.namesinside import umask_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class DirectWrites:
         match name.removesuffix("2").removesuffix("at"):
             case "mkdir":
                 at = 1 if folders else 0
-                return "mkdir", path(pid, arguments, at, folders), arguments[at + 1], _umask(pid)
+                return "mkdir", path(pid, arguments, at, folders), arguments[at + 1], umask_of(pid)
             case "symlink":
                 target = self._text(pid, arguments[0])
                 return "symlink", target, path(pid, arguments, 2 if folders else 1, folders)
@@ -94,17 +95,8 @@ class DirectWrites:
         if not flags & os.O_CREAT or flags & os.O_PATH:
             return None
         path = self._path(pid, arguments, at, has_folder)
-        return "open", path, flags & 0x7FFFFFFF, mode & 0o7777, _umask(pid)
+        return "open", path, flags & 0x7FFFFFFF, mode & 0o7777, umask_of(pid)
 
     def _path(self, pid: int, arguments: "list[int]", at: int, has_folder: bool) -> bytes:  # noqa: FBT001
         folder = arguments[at - 1] if has_folder else None
         return self._whole(pid, folder, self._text(pid, arguments[at]))
-
-
-def _umask(pid: int) -> int:
-    descriptor = os.open(b"/proc/%d/status" % pid, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        status = os.read(descriptor, 4096)
-    finally:
-        os.close(descriptor)
-    return int(status.partition(b"Umask:")[2].partition(b"\n")[0], 8)

@@ -7,7 +7,7 @@ other calls go on as they are: should another thread change their name, the kern
 import errno
 import os
 
-from consentry.enforce.native.namesinside import folder_of
+from consentry.enforce.native.namesinside import folder_of, umask_of
 from consentry.enforce.native.opener import Opener
 
 _BOTH = os.O_WRONLY | os.O_RDWR
@@ -85,7 +85,7 @@ class ExactReads:
         if follows is None:
             flags &= _KNOWN_FLAGS
             mode = mode & 0o7777 if flags & _MAKES else 0
-        umask = _umask(pid) if flags & _MAKES else 0
+        umask = umask_of(pid) if flags & _MAKES else 0
         folder = None
         if not name.startswith(b"/"):
             folder = os.open(folder_of(pid, base), os.O_PATH | os.O_CLOEXEC)
@@ -131,12 +131,3 @@ def _let_go(asked: Asked) -> None:
     if asked.folder is not None:
         os.close(asked.folder)
         asked.folder = None
-
-
-def _umask(pid: int) -> int:
-    descriptor = os.open(b"/proc/%d/status" % pid, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        status = os.read(descriptor, 4096)
-    finally:
-        os.close(descriptor)
-    return int(status.partition(b"Umask:")[2].partition(b"\n")[0], 8)

@@ -115,41 +115,13 @@ def _live(program: int, wish: "Mapping[str, Any]", requests: int) -> None:
         names = newnames.NewNames()
         flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
         descriptors = os.open("/proc/self/fd", flags)
-        _enter(program, wish, (requests, descriptors))
+        restraint.stand_in_box(program, wish, (requests, descriptors))
         socket = _socket.socket(fileno=requests)
         bench = _Bench(wish, names, FileType.of, newnames, descriptors)
         while order := socket.recv(_MOST_ORDER):
             bench.serve(socket, marshal.loads(order))  # noqa: S302 - from our own launcher
     finally:
         os._exit(0)
-
-
-def _enter(program: int, wish: "Mapping[str, Any]", kept: "tuple[int, ...]") -> None:
-    """The box as the program has it, and not a right more than is needed."""
-    uid, gid = wish["ids"]
-    kinds = [("mnt", calls.CLONE_NEWNS)]
-    if not wish["is_root"]:
-        kinds.insert(0, ("user", calls.CLONE_NEWUSER))
-    spaces = [
-        (os.open(f"/proc/{program}/ns/{name}", os.O_RDONLY | os.O_CLOEXEC), kind)
-        for name, kind in kinds
-    ]
-    for space, kind in spaces:
-        calls.setns(space, kind)
-    os.chdir("/")
-    first = 3
-    for number in sorted(kept):
-        calls.close_from(first, number - 1)
-        first = number + 1
-    calls.close_from(first)
-    calls.drop_bounding_set()
-    if wish["is_root"]:
-        restraint.become(uid, gid)
-        calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
-    calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
-    calls.drop_capabilities()
-    calls.prctl(calls.PR_SET_DUMPABLE, 0)
-    restraint.restrict_files(wish["landlock"])
 
 
 class _Bench:

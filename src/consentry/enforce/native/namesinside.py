@@ -188,3 +188,13 @@ def _tidied(path: bytes) -> bytes:
         elif part not in (b"", b"."):
             parts.append(part)
     return b"/" + b"/".join(parts)
+
+
+def umask_of(pid: int) -> int:
+    """What a process inside takes away from the mode of what it makes."""
+    descriptor = os.open(b"/proc/%d/status" % pid, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        status = os.read(descriptor, 4096)
+    finally:
+        os.close(descriptor)
+    return int(status.partition(b"Umask:")[2].partition(b"\n")[0], 8)

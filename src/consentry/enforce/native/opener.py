@@ -87,38 +87,12 @@ def is_left_to_the_kernel(problem: int) -> bool:
 def _live(program: int, rights: "Mapping[str, Any]", requests: int) -> None:
     try:
         calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
-        _enter(program, rights, requests)
+        restraint.stand_in_box(program, rights, (requests,))
         socket = _socket.socket(fileno=requests)
         while _serve(socket):
             pass
     finally:
         os._exit(0)
-
-
-def _enter(program: int, rights: "Mapping[str, Any]", requests: int) -> None:
-    """The box as the program has it, and not a right more than was granted."""
-    uid, gid = rights["ids"]
-    is_root = rights["is_root"]
-    kinds = [("mnt", calls.CLONE_NEWNS)]
-    if not is_root:
-        kinds.insert(0, ("user", calls.CLONE_NEWUSER))
-    spaces = [
-        (os.open(f"/proc/{program}/ns/{name}", os.O_RDONLY | os.O_CLOEXEC), kind)
-        for name, kind in kinds
-    ]
-    for space, kind in spaces:
-        calls.setns(space, kind)
-    os.chdir("/")
-    calls.close_from(3, requests - 1)
-    calls.close_from(requests + 1)
-    calls.drop_bounding_set()
-    if is_root:
-        restraint.become(uid, gid)
-        calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
-    calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
-    calls.drop_capabilities()
-    calls.prctl(calls.PR_SET_DUMPABLE, 0)
-    restraint.restrict_files(rights["landlock"])
 
 
 def _serve(socket: _socket.socket) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _KIND, _FOLDER, _FILE = 0o170000, 0o040000, 0o100000
+_SIGKILL = 9
 _READ_DIR = 0x8  # Landlock's right that only folders have
 
 
@@ -34,6 +35,36 @@ def become(uid: int, gid: int) -> None:
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
+
+
+def stand_in_box(program: int, wish: "Mapping[str, Any]", kept: "tuple[int, ...]") -> None:
+    """A process of the launcher becomes one of the program's box, and has not a right more.
+
+    Of its descriptors only those in `kept` stay, and the first three.
+    """
+    kinds = [("mnt", calls.CLONE_NEWNS)]
+    if not wish["is_root"]:
+        kinds.insert(0, ("user", calls.CLONE_NEWUSER))
+    spaces = [
+        (os.open(f"/proc/{program}/ns/{name}", os.O_RDONLY | os.O_CLOEXEC), kind)
+        for name, kind in kinds
+    ]
+    for space, kind in spaces:
+        calls.setns(space, kind)
+    os.chdir("/")
+    first = 3
+    for number in sorted(kept):
+        calls.close_from(first, number - 1)
+        first = number + 1
+    calls.close_from(first)
+    calls.drop_bounding_set()
+    if wish["is_root"]:
+        become(*wish["ids"])
+        calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
+    calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
+    calls.drop_capabilities()
+    calls.prctl(calls.PR_SET_DUMPABLE, 0)
+    restrict_files(wish["landlock"])
 
 
 def restrict_files(rules: "Mapping[str, Any] | None") -> None:
