@@ -15,6 +15,7 @@ from consentry.service.ledgers import ledger_for_writing
 from consentry.service.surroundings import Surroundings
 from tests.cli.conftest import PROGRAM, CommandLine, assert_error
 from tests.record.samples import Drafts
+from tests.store.archiving import all_before, taken_out
 from tests.store.postgresserver import PostgresServer
 
 FOLLOW = ("audit", "log", "--follow", "--type", "FilesystemRaceDetected")
@@ -84,6 +85,62 @@ def test_in_json_each_line_is_a_document(consentry: CommandLine) -> None:
     assert list(first) == ["schema_version", "kind", "event"]
     assert [each["kind"] for each in (first, second)] == ["audit-event"] * 2
     assert [each["event"]["subject"] for each in (first, second)] == ["one\nline", "two"]
+
+
+@contextmanager
+def stopped(process: subprocess.Popen[str]) -> Iterator[None]:
+    """It stands still inside the block."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+def archived_unread(consentry: CommandLine, drafts: Drafts) -> tuple[str, str]:
+    """Two events are recorded and archived, and one more is recorded; the writer and the archive."""
+    around = Surroundings(consentry.environ, consentry.cwd, uid=os.geteuid())
+    ledger = ledger_for_writing(around)
+    ledger.append(drafts.make("two"), drafts.make("three"))
+    archive = taken_out(ledger, drafts, all_before(4))
+    ledger.append(drafts.make("four"))
+    ledger.close()
+    return ledger.writer, archive.archive_id
+
+
+def test_what_was_archived_before_it_was_read_is_told(consentry: CommandLine) -> None:
+    """By number and archive, on standard error; what is still there is printed as ever."""
+    drafts = fresh_drafts()
+    with followed(consentry) as process:
+        record(consentry, drafts.make("one"))
+        assert "  one  " in next_line(process)
+        with stopped(process):
+            writer, archive = archived_unread(consentry, drafts)
+        assert "  four  " in next_line(process)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+    assert said == f"consentry: 2 events of {writer} went to {archive} before they were read\n"
+
+
+def test_in_json_what_was_archived_unread_is_a_line(consentry: CommandLine) -> None:
+    """A document of its own kind, before the events that came with it."""
+    drafts = fresh_drafts()
+    with followed(consentry, "--json") as process:
+        record(consentry, drafts.make("one"))
+        next_line(process)
+        with stopped(process):
+            writer, archive = archived_unread(consentry, drafts)
+        missed, event = json.loads(next_line(process)), json.loads(next_line(process))
+    assert missed["kind"] == "audit-missed"
+    assert missed["missed"] == {
+        "writer": writer,
+        "archive_id": archive,
+        "events": 2,
+        "first_seq": 3,  # behind the first event of the ledger, and "one"
+        "last_seq": 4,
+    }
+    assert event["event"]["subject"] == "four"
 
 
 def test_it_waits_for_a_ledger_that_is_not_there_yet(consentry: CommandLine) -> None:

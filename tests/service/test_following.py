@@ -12,13 +12,14 @@ from consentry.base.ids import Uuid7Ids
 from consentry.service.audit import LogRequest
 from consentry.service.following import PATIENCE_SECONDS, Following
 from consentry.service.ledgers import ledger_for_reading
-from consentry.store.history import EventFilter, History
+from consentry.store.history import Archived, EventFilter, History
 from consentry.store.ledger import Ledger
 from consentry.store.migrations import migrate
 from consentry.store.postgres import PostgresDatabase
 from consentry.store.sqlite import SqliteDatabase
 from tests.record.samples import WRITER, Drafts
 from tests.service.conftest import MakeAround
+from tests.store.archiving import all_before, taken_out
 from tests.store.postgresserver import PostgresServer
 
 EVERYTHING = LogRequest(EventFilter())
@@ -129,6 +130,36 @@ def test_a_ledger_that_appears_later_is_followed_from_its_first_event(
     Ledger(database, WRITER).append(drafts.make("first"))
     database.close()
     assert subjects(following.more()) == ["first"]
+
+
+def test_what_was_archived_before_it_was_read_is_told_once(
+    path: Path, writer: Callable[[str], Ledger], drafts: Drafts
+) -> None:
+    """Recorded and archived between two looks: how many, whose, and where they are; then no more."""
+    ledger = writer(WRITER)
+    ledger.append(drafts.make("1"))
+    following = Following(lambda: History(SqliteDatabase(path)), EVERYTHING)
+    assert subjects(following.begin(10)) == ["1"]
+    ledger.append(drafts.make("2"), drafts.make("3"), drafts.make("4"))
+    record = taken_out(ledger, drafts, all_before(4))
+    assert subjects(following.more()) == ["4", record.archive_id]
+    assert following.missed() == [Archived(WRITER, record.archive_id, 2, 2, 3)]
+    assert (following.more(), following.missed()) == ([], [])
+
+
+def test_what_was_read_before_it_was_archived_is_not_missed(
+    path: Path, writer: Callable[[str], Ledger], drafts: Drafts
+) -> None:
+    """Only the event that records the archive is new."""
+    ledger = writer(WRITER)
+    ledger.append(drafts.make("1"))
+    following = Following(lambda: History(SqliteDatabase(path)), EVERYTHING)
+    following.begin(10)
+    ledger.append(drafts.make("2"))
+    assert subjects(following.more()) == ["2"]
+    record = taken_out(ledger, drafts, all_before(3))
+    assert subjects(following.more()) == [record.archive_id]
+    assert following.missed() == []
 
 
 def test_a_chain_that_became_shorter_is_an_error_at_once(

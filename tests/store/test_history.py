@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from consentry.base.errors import LedgerProblem
-from consentry.store.history import EventFilter, History
+from consentry.store.history import ChainPart, EventFilter, History
 from consentry.store.ledger import Ledger
 from consentry.store.migrations import migrate
 from consentry.store.sqlite import Access, SqliteDatabase
@@ -44,10 +44,11 @@ def test_what_came_behind_an_event_is_asked_writer_by_writer(ledger: Ledger) -> 
     ledger.append(*(drafts.make() for _ in range(3)))
     other = Ledger(ledger.database, OTHER)
     other.append(drafts.make())
-    assert [row.seq for row in history.after(WRITER, 1, EventFilter())] == [2, 3]
-    assert [row.writer for row in history.after(OTHER, 0, EventFilter())] == [OTHER]
-    assert history.after(WRITER, 3, EventFilter()) == []
-    assert history.after(WRITER, 0, EventFilter(subject="tool:none")) == []
+    assert [row.seq for row in history.part(WRITER, 1, 9, EventFilter()).rows] == [2, 3]
+    assert [row.seq for row in history.part(WRITER, 1, 2, EventFilter()).rows] == [2]
+    assert [row.writer for row in history.part(OTHER, 0, 9, EventFilter()).rows] == [OTHER]
+    assert history.part(WRITER, 3, 9, EventFilter()) == ChainPart([], [])
+    assert history.part(WRITER, 0, 9, EventFilter(subject="tool:none")).rows == []
     assert {head.writer: head.seq for head in history.heads()} == {WRITER: 3, OTHER: 1}
 
 

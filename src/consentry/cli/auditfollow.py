@@ -7,13 +7,17 @@ Ends without a word when it is interrupted (status 130), and when the reader of 
 import select
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TypeAlias
 
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import ConsentryError
+from consentry.base.safetext import safe_line
 from consentry.cli.failure import error_body, failure_of
-from consentry.cli.output import Output, ReaderGone, write_answer
+from consentry.cli.output import Output, ReaderGone, write_answer, write_message
+from consentry.cli.table import PROGRAM
 from consentry.service.following import Following
+from consentry.store.history import Archived
 
 POLL_SECONDS = 0.5
 
@@ -28,7 +32,9 @@ def follow(following: Following, most: int, output: Output, shown: Shown) -> Exi
         _write(following.begin(most), output, shown)
         while True:
             _wait()
-            _write(following.more(), output, shown)
+            events = following.more()
+            _tell_missed(following.missed(), output)
+            _write(events, output, shown)
     except KeyboardInterrupt:
         return ExitStatus.INTERRUPTED
     except ConsentryError as problem:
@@ -44,6 +50,17 @@ def _write(events: Sequence[Mapping[str, object]], output: Output, shown: Shown)
             output.line("audit-event", {"event": event})
     elif events:
         output.text("\n".join(map(shown, events)))
+
+
+def _tell_missed(missed: Sequence[Archived], output: Output) -> None:
+    for each in missed:
+        if output.json:
+            output.line("audit-missed", {"missed": asdict(each)})
+        else:
+            are = "1 event" if each.events == 1 else f"{each.events} events"
+            were = "it was" if each.events == 1 else "they were"
+            gone = f"{are} of {safe_line(each.writer)} went to {safe_line(each.archive_id)}"
+            write_message(f"{PROGRAM}: {gone} before {were} read")
 
 
 def _wait() -> None:

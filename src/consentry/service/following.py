@@ -1,9 +1,10 @@
 """Follows the ledger: what fits and was recorded since the last look, by any process or machine.
 
 A look asks where every chain ends and reads only the chains that grew, so that an idle ledger costs
-one small query. Nothing is left out and nothing comes twice: a chain is read on from the event it
-was read up to, never by time. Events of one chain come in its order; between chains the earlier
-time goes first.
+one small query. Nothing comes twice: a chain is read on from the event it was read up to, never by
+time. Events of one chain come in its order; between chains the earlier time goes first. Nothing is
+left out in silence: what was archived before it was read is told by number and archive, because
+whether it fits is said by what is no longer there.
 
 The ledger need not be there when following begins. One that was there may be away for a while (a
 server that restarts, a locked file); only when it stays away is that an error. A chain that is
@@ -17,9 +18,9 @@ from typing import TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
-from consentry.record.chain import ChainHead, ChainRow
+from consentry.record.chain import ChainHead
 from consentry.service.audit import LogRequest, whole_event
-from consentry.store.history import History
+from consentry.store.history import Archived, ChainPart, History
 
 Event: TypeAlias = Mapping[str, object]
 Opened: TypeAlias = Callable[[], History | None]
@@ -40,6 +41,7 @@ class Following:
         self._steady = steady
         self._history: History | None = None
         self._read_up_to: dict[str, int] = {}
+        self._missed: list[Archived] = []
         self._away_since: float | None = None
 
     def begin(self, most: int) -> list[Event]:
@@ -66,6 +68,11 @@ class Following:
         self._away_since = None
         return found
 
+    def missed(self) -> list[Archived]:
+        """What was archived before `more` came to it; told once."""
+        missed, self._missed = self._missed, []
+        return missed
+
     def _look(self) -> list[Event]:
         if self._history is None:
             self._history = self._opened()
@@ -73,16 +80,18 @@ class Following:
                 return []
         heads = self._history.heads()
         _require_no_shorter(heads, self._read_up_to)
-        grown = {head: self._grown(self._history, head) for head in heads}
-        chains = [[whole_event(row) for row in rows] for rows in grown.values()]
+        grown = [self._grown(self._history, head) for head in heads]
+        chains = [[whole_event(row) for row in part.rows] for part in grown]
         # Only now: a look that failed half-way is repeated from where the one before it ended.
-        for head, rows in grown.items():
-            self._read_up_to[head.writer] = max(head.seq, *(row.seq for row in rows[-1:]), 0)
+        self._read_up_to.update((head.writer, head.seq) for head in heads)
+        self._missed += [each for part in grown for each in part.archived]
         return list(heapq.merge(*chains, key=_time_of))
 
-    def _grown(self, history: History, head: ChainHead) -> list[ChainRow]:
+    def _grown(self, history: History, head: ChainHead) -> ChainPart:
         before = self._read_up_to.get(head.writer, 0)
-        return [] if head.seq == before else history.after(head.writer, before, self._wanted)
+        if head.seq == before:
+            return ChainPart([], [])
+        return history.part(head.writer, before, head.seq, self._wanted)
 
     def _is_out_of_patience(self) -> bool:
         now = self._steady()

@@ -49,6 +49,25 @@ class EventFilter:
         return " WHERE " + " AND ".join(c for c, _ in given), tuple(v for _, v in given)
 
 
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """Events of one writer that are in an archive, and not in the ledger any more."""
+
+    writer: str
+    archive_id: str
+    events: int
+    first_seq: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChainPart:
+    """A part of one chain: the events of it that fit, and what was archived of it."""
+
+    rows: list[ChainRow]
+    archived: list[Archived]
+
+
 class History:
     """What one database has recorded, by all its writers."""
 
@@ -99,12 +118,21 @@ class History:
             found = list(chain_rows(view, f"{where} {_LATEST}", (*values, most)))
         return found[::-1]
 
-    def after(self, writer: str, seq: int, wanted: EventFilter) -> list[ChainRow]:
-        """The events that fit and that the writer recorded behind its event `seq`."""
+    def part(self, writer: str, after: int, upto: int, wanted: EventFilter) -> ChainPart:
+        """What the writer recorded behind its event `after`, up to its event `upto`."""
         where, values = wanted.conditions()
-        behind = f"{where} {'AND' if where else 'WHERE'} writer = ? AND seq > ? ORDER BY seq"
+        within = "writer = ? AND seq > ? AND seq <= ?"
+        fitting = f"{where} {'AND' if where else 'WHERE'} {within} ORDER BY seq"
+        gone = (
+            "SELECT writer, archive_id, COUNT(*), MIN(seq), MAX(seq) FROM archived_event "  # noqa: S608 - no value in it
+            f"WHERE {within} GROUP BY writer, archive_id ORDER BY MIN(seq)"
+        )
+        place = (writer, after, upto)
+        # One view for both: an event is in the ledger or in an archive, never in neither.
         with self.database.reading() as view:
-            return list(chain_rows(view, behind, (*values, writer, seq)))
+            rows = list(chain_rows(view, fitting, (*values, *place)))
+            archived = [_as_archived(row) for row in view.rows(gone, place)]
+        return ChainPart(rows, archived)
 
     def find(self, event_id: str) -> ChainRow | None:
         """The event with this id, unless it was archived."""
@@ -190,6 +218,11 @@ def _tail_fault(found: ChainHead, stored: ChainHead) -> ChainFault:
     if found.seq < stored.seq:
         return ChainFault(stored.writer, found.seq + 1, None, "is missing")
     return ChainFault(stored.writer, found.seq, None, "is not what the head of the chain names")
+
+
+def _as_archived(row: Row) -> Archived:
+    writer, archive_id, events, first, last = row
+    return Archived(str(writer), str(archive_id), int(events or 0), int(first or 0), int(last or 0))
 
 
 def as_head(row: Row) -> ChainHead:
