@@ -109,23 +109,29 @@ def test_what_nobody_answered_expires(keepers: Keepers) -> None:
 
 
 def test_a_changed_policy_supersedes_what_waits(keepers: Keepers, store: Store) -> None:
-    """Asked under another policy, on this machine; settled ones and other machines' stay."""
+    """CONTRACTS §8-policy-change: asked under the policy that ended, on this machine.
+
+    What was settled stays, what another machine asked, and what was asked under another policy: a
+    workspace beside this one has its own.
+    """
     old = keepers.requests.ask(question(policy_hash=DIGEST), MINUTE)
     new = keepers.requests.ask(question(policy_hash=OTHER_DIGEST), MINUTE)
     settled = keepers.requests.ask(question(policy_hash=DIGEST), MINUTE)
     keepers.requests.answer(settled.request_id, answer())
     foreign = keepers.elsewhere(OTHER_MACHINE, store.open())
     theirs = foreign.requests.ask(question(policy_hash=DIGEST), MINUTE)
-    superseded = keepers.requests.supersede_pending(OTHER_DIGEST)
+    without = keepers.requests.ask(question(policy_hash=None), MINUTE)
+    superseded = keepers.requests.supersede_pending(DIGEST)
     assert [request.request_id for request in superseded] == [old.request_id]
     assert {r.request_id for r in keepers.requests.pending()} == {
         new.request_id,
         theirs.request_id,
+        without.request_id,
     }
     problem = refused(keepers, old, answer())
     assert problem.code == "request-settled"
     assert "superseded" in problem.message
-    assert list(keepers.requests.supersede_pending(OTHER_DIGEST)) == []
+    assert list(keepers.requests.supersede_pending(DIGEST)) == []
 
 
 def test_one_request_can_be_superseded(keepers: Keepers) -> None:
@@ -147,7 +153,7 @@ def test_many_are_settled_in_pages(keepers: Keepers) -> None:
     with keepers.ledger.database.writing() as transaction:
         for request in asked:
             _TABLE.insert(transaction, request)
-    superseded = keepers.requests.supersede_pending(OTHER_DIGEST)
+    superseded = keepers.requests.supersede_pending(DIGEST)
     assert {r.request_id for r in superseded} == {r.request_id for r in asked}
     assert types(keepers.ledger).count("approval.superseded") == number
 

@@ -8,10 +8,10 @@ from consentry.decide.lasting import Lasts
 from consentry.decide.session import SessionKind
 from consentry.store.ledger import Ledger
 from tests.decide.samples import (
+    DIGEST,
     LEADER,
     MINUTE,
     NOW,
-    OTHER_DIGEST,
     OWNER,
     answer,
     grant_terms,
@@ -99,7 +99,7 @@ def tamper(keepers: Keepers, statement: str) -> None:
 def test_a_row_that_cannot_be_is_not_believed(keepers: Keepers) -> None:
     """The error names the table and the row, and says that the database is damaged."""
     readers = {
-        "approval_request": lambda: keepers.requests.supersede_pending(OTHER_DIGEST),
+        "approval_request": lambda: keepers.requests.supersede_pending(DIGEST),
         "consent": keepers.consents.history,
         "capability_grant": lambda: keepers.grants.of_module("word-count"),
         "permit": lambda: keepers.permits.spend(key(keepers, "permit"), "run"),

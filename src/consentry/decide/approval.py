@@ -214,8 +214,11 @@ class ApprovalRequests(Protocol):
         """Expires what nobody answered in time."""
         ...
 
-    def supersede_pending(self, policy_hash: Digest) -> Sequence[ApprovalRequest]:
-        """Supersedes what this machine asked under another policy and waits for its answer."""
+    def supersede_pending(self, ended_policy: Digest) -> Sequence[ApprovalRequest]:
+        """Supersedes what this machine asked under a policy that does not hold any more.
+
+        Other machines, and other workspaces of this one, have policies of their own.
+        """
         ...
 
     def supersede(self, request_id: str) -> ApprovalRequest:

@@ -65,11 +65,11 @@ class StoredRequests:
         where, values = f"{_PENDING} AND deadline < ?", (str(now),)
         return self._settle_all(where, values, lambda request: request.expired(now), now)
 
-    def supersede_pending(self, policy_hash: Digest) -> Sequence[ApprovalRequest]:
-        """Supersedes what this machine asked under another policy and waits for its answer."""
+    def supersede_pending(self, ended_policy: Digest) -> Sequence[ApprovalRequest]:
+        """Supersedes what this machine asked under a policy that does not hold any more."""
         now = self._journal.clock.now()
-        where = f"{_PENDING} AND machine_id = ? AND policy_hash <> ?"
-        values = (self._journal.machine_id, policy_hash)
+        where = f"{_PENDING} AND machine_id = ? AND policy_hash = ?"
+        values = (self._journal.machine_id, ended_policy)
         return self._settle_all(where, values, lambda request: request.superseded(now), now)
 
     def supersede(self, request_id: str) -> ApprovalRequest:
