@@ -15,6 +15,7 @@ from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
+from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.sealing import SealedFile, seal
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import BoundWish
@@ -45,8 +46,22 @@ class Runner:
     ) -> Run:
         """One run of a command line; raises when it could not be started.
 
-        What it wrote is taken over when it has ended by itself, or always with `keep_partial`.
+        What it wrote is taken over when it has ended by itself, or always with `keep_partial`. Who
+        interrupts it meanwhile ends it; a moment later, what became of it is recorded first.
         """
+        with Uninterrupted() as interrupts:
+            return self._run(bound, plan, io, interrupts, trigger, keep_partial=keep_partial)
+
+    def _run(
+        self,
+        bound: BoundWish,
+        plan: NativePlan,
+        io: Io,
+        interrupts: Uninterrupted,
+        trigger: Trigger,
+        *,
+        keep_partial: bool,
+    ) -> Run:
         ledger = RunLedger.of(self.journal, self.state)
         takeover = Takeover.prepared(bound, plan.plan, self.home)
         sealed: list[SealedFile] = []
@@ -54,8 +69,9 @@ class Runner:
             for path in bound.confinement.program.copies:
                 sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
             digests = {str(each.path): each.digest for each in sealed}
-            for path in bound.confinement.program.startable:
-                digests[str(path)] = ledger.programs.digest_of(path)
+            with interrupts.let_through():
+                for path in bound.confinement.program.startable:
+                    digests[str(path)] = ledger.programs.digest_of(path)
             facts, outcome = self._launched(ledger, bound, digests, trigger, plan, sealed, io)
         finally:
             for each in sealed:

@@ -20,6 +20,7 @@ from consentry.enforce.commitrecover import recover
 from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.engines.native import Io
 from consentry.enforce.engines.nativecode import SNIPPET, CodePlan, NativeCode, subject_of_code
+from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.native.runtime import ENVIRONMENT
 from consentry.enforce.native.snippets import MOST_DEPTH, SnippetError, is_shallow
 from consentry.enforce.programfiles import Started
@@ -182,15 +183,16 @@ class CodeRunner:
         facts = RunFacts(bound, permit, known, trigger, started_at=clock.now())
         # What was recorded is JSON, and so is what the snippet gets.
         arguments = json.loads(json.dumps(dict(wish.arguments)))
-        with ledger.failures_recorded([facts]):
-            done = self.engine.run_code(
-                plan, permit, wish.source, arguments, io, name=wish.shown_name
-            )
-        facts = replace(facts, ended_at=clock.now(), outcome=done.outcome)
-        if takeover is not None:
-            impact = takeover.after(done.outcome, permit.permit_id, self.state)
-            facts = replace(facts, impact=impact)
-        run = ledger.recorded(facts, done.outcome)
+        with Uninterrupted():
+            with ledger.failures_recorded([facts]):
+                done = self.engine.run_code(
+                    plan, permit, wish.source, arguments, io, name=wish.shown_name
+                )
+            facts = replace(facts, ended_at=clock.now(), outcome=done.outcome)
+            if takeover is not None:
+                impact = takeover.after(done.outcome, permit.permit_id, self.state)
+                facts = replace(facts, impact=impact)
+            run = ledger.recorded(facts, done.outcome)
         return CodeRun(run.audit_id, facts, run.outcome, run.entry, done.result, done.error)
 
 

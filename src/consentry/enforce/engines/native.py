@@ -30,6 +30,7 @@ from consentry.enforce.engine import (
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
+from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
 from consentry.enforce.native import calls
 from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
@@ -269,13 +270,14 @@ class NativeEngine:
         io: Io,
         allowed: Callable[[], None] = lambda: None,
     ) -> Outcome:
-        parent = self._launcher()
-        held = HeldLimits(plan.limits, f"run-{os.urandom(8).hex()}", stock=self._stock)
-        try:
-            with attestation(plan.wanted.denials) as records:
-                return self._run(parent, plan, sealed, io, held, records, allowed)
-        finally:
-            held.close()
+        with Uninterrupted():
+            parent = self._launcher()
+            held = HeldLimits(plan.limits, f"run-{os.urandom(8).hex()}", stock=self._stock)
+            try:
+                with attestation(plan.wanted.denials) as records:
+                    return self._run(parent, plan, sealed, io, held, records, allowed)
+            finally:
+                held.close()
 
     def _launcher(self) -> NativeParent:
         with self._one_start:
@@ -343,7 +345,8 @@ class NativeEngine:
     ) -> Supervised:
         """Lets the program start when it is allowed to, and stays with it."""
         try:
-            allowed()
+            with Uninterrupted() as interrupts, interrupts.let_through():
+                allowed()
             # Where the box could not be built, nobody reads this.
             with suppress(BrokenPipeError):
                 go.send(b"g", socket.MSG_NOSIGNAL)
@@ -428,12 +431,13 @@ class NativeEngine:
 
     def close(self) -> None:
         """Ends the launcher."""
-        if self._parent is not None:
-            self._parent.close()
-            self._parent = None
-        if self._stock is not None:
-            self._stock.close()
-            self._stock = None
+        with Uninterrupted():
+            if self._parent is not None:
+                self._parent.close()
+                self._parent = None
+            if self._stock is not None:
+                self._stock.close()
+                self._stock = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from consentry.enforce.engines.native import HELD, Io
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
+from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
 from consentry.enforce.native.ending import (
@@ -178,17 +179,18 @@ class NativeCode:
         `name` is what the snippet is called where it tells of its own mistakes.
         """
         require_code_permitted(permit, plan.wanted, source)
-        workers, stock = self._kept()
         code = _Code(name, source, arguments)
-        # Where a worker was gone before the snippet was there, another one is made for it.
-        for _ in range(_MOST_ATTEMPTS):
-            held = HeldLimits(plan.limits, permit.permit_id, stock=stock)
-            try:
-                done = _attempt(workers, plan, code, io, held, stock)
-            finally:
-                held.close()
-            if done is not None:
-                return done
+        with Uninterrupted():
+            workers, stock = self._kept()
+            # Where a worker was gone before the snippet was there, another one is made for it.
+            for _ in range(_MOST_ATTEMPTS):
+                held = HeldLimits(plan.limits, permit.permit_id, stock=stock)
+                try:
+                    done = _attempt(workers, plan, code, io, held, stock)
+                finally:
+                    held.close()
+                if done is not None:
+                    return done
         raise Refused(Code.ENGINE_FAILED, "its workers ended before they could run it")
 
     def _kept(self) -> tuple[SnippetWorkers, GroupStock]:
@@ -204,7 +206,7 @@ class NativeCode:
 
     def close(self) -> None:
         """Ends the launcher, and every worker with it."""
-        with self._one_at_a_time:
+        with Uninterrupted(), self._one_at_a_time:
             self._end()
 
     def _end(self) -> None:

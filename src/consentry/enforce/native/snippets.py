@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import FilesystemRace, Refused
+from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.native.parent import NativeParent, Running
 from consentry.enforce.native.snippetplan import SnippetPlan
 from consentry.enforce.streams import Pipe, write_all
@@ -118,7 +119,12 @@ class SnippetWorkers:
     def _make(self, preload: tuple[str, ...], plan: SnippetPlan) -> str:
         self._count += 1
         name = f"worker-{self._count}"
-        problem = self._told({**plan.worker, "name": name, "preload": list(preload)})
+        try:
+            problem = self._told({**plan.worker, "name": name, "preload": list(preload)})
+        except BaseException:
+            # It may be there, or come to be, and nobody knows of it.
+            self._end(name)
+            raise
         if problem is not None:
             what, _, detail = problem
             if what == "replaced":
@@ -131,12 +137,15 @@ class SnippetWorkers:
         self._told({"unneeded": name})
 
     def _told(self, request: Mapping[str, Any]) -> tuple[str, int, str] | None:
-        running = self._parent.launch(request, ())
-        while running.hear():
-            pass
-        problem = running.ended().problem
-        running.close()
-        return problem
+        with Uninterrupted() as interrupts:
+            running = self._parent.launch(request, ())
+            try:
+                with interrupts.let_through():
+                    while running.hear():
+                        pass
+                return running.ended().problem
+            finally:
+                running.close()
 
 
 def _read(content: bytes) -> tuple[object, SnippetError | None]:

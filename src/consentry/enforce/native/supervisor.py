@@ -5,6 +5,7 @@ told apart from what the program itself did.
 """
 
 import os
+import select
 import selectors
 import signal
 import sys
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.native.parent import Ended, Running
 from consentry.enforce.streams import Pipe, Terminal
 
@@ -61,43 +63,46 @@ class Supervisor:
 
     def stay(self) -> Supervised:
         """Returns when the box and everything in it is gone."""
-        try:
-            self._register()
-            self._stay()
-        except BaseException:
-            # Nobody would look after it any more.
-            self._end_at_once()
-            raise
-        else:
-            return Supervised(
-                self.running.ended(),
-                self._timed_out,
-                self._limit,
-                self._printed,
-                self._was_told_to_end,
-            )
-        finally:
-            self._let_go()
+        with Uninterrupted() as interrupts:
+            try:
+                self._register()
+                with interrupts.let_through():
+                    self._stay()
+            except BaseException:
+                # Nobody would look after it any more.
+                with interrupts.let_through():
+                    self._end_at_once()
+                raise
+            else:
+                return Supervised(
+                    self.running.ended(),
+                    self._timed_out,
+                    self._limit,
+                    self._printed,
+                    self._was_told_to_end,
+                )
+            finally:
+                self._let_go()
 
     def give_up(self) -> None:
         """Of a box that nobody stays with; returns when it is gone."""
         if self._has_let_go:
             return
-        try:
-            self._end_at_once()
-        finally:
-            for pipe in self.pipes:
-                os.close(pipe.writer)
-                pipe.writer = -1
-            if self.terminal is not None:
-                os.close(self.terminal.its)
-                self.terminal.its = -1
-            self._let_go()
+        with Uninterrupted() as interrupts:
+            try:
+                with interrupts.let_through():
+                    self._end_at_once()
+            finally:
+                self._let_go()
 
     def _end_at_once(self) -> None:
+        news = select.poll()
+        news.register(self.running, select.POLLIN)
         while not self._is_over:
             self.running.kill()
-            self._is_over = not self.running.hear()
+            news.poll()
+            with Uninterrupted():
+                self._is_over = not self.running.hear()
 
     def _let_go(self) -> None:
         self._has_let_go = True
@@ -148,16 +153,18 @@ class Supervisor:
         return min(waits)
 
     def _hear(self) -> None:
-        if not self.running.hear():
-            self._selector.unregister(self.running)
-            self._is_over = True
+        with Uninterrupted():  # descriptors may come with it
+            if not self.running.hear():
+                self._selector.unregister(self.running)
+                self._is_over = True
 
     def _pass(self, pipe: Pipe) -> None:
         count = pipe.take(self._room)
         self._printed += count
         if count == 0:
-            self._selector.unregister(pipe.reader)
-            pipe.close_reader()
+            with Uninterrupted():
+                self._selector.unregister(pipe.reader)
+                pipe.close_reader()
         self._hold_output()
 
     def _show(self) -> None:
@@ -199,7 +206,8 @@ class Supervisor:
             self._timed_out = True
             self._end(None)
         elif self.bounds.sample is not None:
-            exceeded = self.bounds.sample()
+            with Uninterrupted():
+                exceeded = self.bounds.sample()
             if exceeded is not None:
                 self._end(exceeded)
 
