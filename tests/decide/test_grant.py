@@ -71,6 +71,17 @@ def test_a_grant_for_a_session_is_none_outside_of_it(session: str | None) -> Non
     assert grant_for([grant(GrantScope.PERSISTENT)], elsewhere, CATALOG) == grant()
 
 
+def test_a_grant_whose_session_is_over_is_stale() -> None:
+    """MODULES §grant-6: expired is another answer than never given; of another module it says nothing."""
+    over = grant(GrantScope.SESSION)
+    assert grant_for([], NEED, CATALOG, expired=[over]) is GrantLack.STALE
+    assert grant_for([grant()], NEED, CATALOG, expired=[over]) == grant()
+    other = replace(NEED, module_id="outline")
+    assert grant_for([], other, CATALOG, expired=[over]) is GrantLack.NOT_GRANTED
+    revoked = over.revoked(OWNER, NOW)
+    assert grant_for([], NEED, CATALOG, expired=[revoked]) is GrantLack.NOT_GRANTED
+
+
 def test_a_grant_that_holds_goes_before_a_stale_one() -> None:
     """In whichever order they come."""
     stale = replace(grant(module_version="1.0.0"), grant_id=sample_id("grant", 2))

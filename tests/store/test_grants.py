@@ -145,18 +145,32 @@ def test_a_revoked_grant_reverts_to_deny(keepers: Keepers) -> None:
 
 
 def test_a_grant_for_a_session_ends_with_it(keepers: Keepers) -> None:
-    """And is none in another session, or where the session is over or unknown."""
+    """MODULES §grant-6: not given to another session; stale everywhere once its own is over."""
     session = keepers.sessions.start(OWNER, SessionKind.LIBRARY).session_id
     wanted = grant_terms(GrantScope.SESSION, session_id=session)
     given = keepers.grants.give(wanted)
     assert keepers.grants.active(replace(NEED, session_id=session)) == given
     assert keepers.grants.active(NEED) is GrantLack.NOT_GRANTED
     keepers.sessions.end(session)
-    assert keepers.grants.active(replace(NEED, session_id=session)) is GrantLack.NOT_GRANTED
+    for need in (NEED, replace(NEED, session_id=session)):
+        assert keepers.grants.active(need) is GrantLack.STALE
+    assert (
+        keepers.grants.active(replace(NEED, capability_id="state.write.tx"))
+        is GrantLack.NOT_GRANTED
+    )
     for over in (wanted, grant_terms(GrantScope.SESSION, session_id=sample_id("session", 9))):
         with pytest.raises(ConsentryError) as caught:
             keepers.grants.give(over)
         assert caught.value.code == "consent-closed"
+
+
+def test_a_grant_that_was_revoked_before_its_session_ended_is_none(keepers: Keepers) -> None:
+    """MODULES §grant-6: what somebody took back did not expire."""
+    session = keepers.sessions.start(OWNER, SessionKind.LIBRARY).session_id
+    given = keepers.grants.give(grant_terms(GrantScope.SESSION, session_id=session))
+    keepers.grants.revoke(given.grant_id, OWNER)
+    keepers.sessions.end(session)
+    assert keepers.grants.active(NEED) is GrantLack.NOT_GRANTED
 
 
 def test_a_new_major_catalog_voids_what_was_given(keepers: Keepers) -> None:

@@ -3,8 +3,8 @@
 Deny is the default. A grant holds for the very module version it was given for, under the major
 version of the catalog it was given under, in the session it names if it is for a session, and until
 it is revoked. What does not hold has one of two names: `capability-not-granted` when there is
-nothing, `capability-grant-stale` when there is a grant that a change has voided. No grant implies
-another, and none is ever given or widened silently.
+nothing, `capability-grant-stale` when there is a grant that a change has voided or that went with its
+session. No grant implies another, and none is ever given or widened silently.
 
 Another version of the module voids its grants for good (MODULES §grant-2): going back to the old
 version finds them void. A void grant is one that `system` revoked, which no person can have done.
@@ -181,9 +181,12 @@ def granted(terms: GrantTerms, grant_id: str, catalog: CapabilityCatalog, now: I
 
 
 def grant_for(
-    grants: Iterable[Grant], need: GrantNeed, catalog: CapabilityCatalog
+    grants: Iterable[Grant],
+    need: GrantNeed,
+    catalog: CapabilityCatalog,
+    expired: Iterable[Grant] = (),
 ) -> Grant | GrantLack:
-    """The grant that holds, or why none does."""
+    """The grant that holds, or why none does; the sessions of those in `expired` are over."""
     standing = [grant for grant in grants if _is_about(grant, need)]
     for grant in standing:
         is_same_version = grant.terms.module_version == need.module_version
@@ -193,16 +196,23 @@ def grant_for(
             and not catalog.voids_grants_of(grant.grant_version)
         ):
             return grant
-    return GrantLack.STALE if standing else GrantLack.NOT_GRANTED
+    is_stale = standing or any(_is_of(grant, need) for grant in expired)
+    return GrantLack.STALE if is_stale else GrantLack.NOT_GRANTED
 
 
 def _is_about(grant: Grant, need: GrantNeed) -> bool:
+    terms = grant.terms
+    is_lasting = terms.scope is GrantScope.PERSISTENT
+    return _is_of(grant, need) and (is_lasting or terms.session_id == need.session_id)
+
+
+def _is_of(grant: Grant, need: GrantNeed) -> bool:
+    """Whether it was given for that capability of that module, and nobody took it back."""
     terms = grant.terms
     return (
         (grant.revoked_at is None or grant.is_void)
         and terms.module_id == need.module_id
         and terms.capability_id == need.capability_id
-        and (terms.scope is GrantScope.PERSISTENT or terms.session_id == need.session_id)
     )
 
 

@@ -108,7 +108,8 @@ class StoredGrants:
     def active(self, need: GrantNeed) -> Grant | GrantLack:
         """The grant that holds for this need, or why none does."""
         looked_up = self._looked_up(need.module_id, need.capability_id)
-        return grant_for(looked_up, need, self._catalog)
+        expired = self._looked_up(need.module_id, need.capability_id, f"NOT {_SESSION_GOES_ON}")
+        return grant_for(looked_up, need, self._catalog, expired)
 
     def find(self, grant_id: str) -> Grant | None:
         """The grant with this id."""
@@ -119,11 +120,11 @@ class StoredGrants:
         rest = "ORDER BY given_at, grant_id"
         return _TABLE.select(self._journal.database, "module_id = ?", (module_id,), rest)
 
-    def _looked_up(self, module_id: str, capability_id: str) -> list[Grant]:
-        """Those that stand or are void; what was revoked or went with its session is as if never."""
-        where = (
-            f"module_id = ? AND capability_id = ? AND {_STANDING_OR_VOID} AND {_SESSION_GOES_ON}"
-        )
+    def _looked_up(
+        self, module_id: str, capability_id: str, session: str = _SESSION_GOES_ON
+    ) -> list[Grant]:
+        """Those that stand or are void, by what became of their session; a revoked one is none."""
+        where = f"module_id = ? AND capability_id = ? AND {_STANDING_OR_VOID} AND {session}"
         values = (module_id, capability_id)
         return _TABLE.select(self._journal.database, where, values, "ORDER BY given_at, grant_id")
 
