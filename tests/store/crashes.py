@@ -233,6 +233,17 @@ def append_or_say_why(place: str, shape: str, times: str) -> None:
     database.close()
 
 
+def append_until_it_fails(place: str, shape: str) -> None:
+    """Appends until one cannot be appended, and kills itself at once."""
+    ledger, drafts = Ledger(opened(place), WRITER), fresh_drafts()
+    try:
+        while True:
+            append_and_say(ledger, shape, drafts)
+    except LedgerProblem as problem:
+        say("failed", problem.code)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def use_first(times: str) -> None:
     """As the command would on a new machine: makes the state directory and all in it, and appends."""
     ledger, drafts = ledger_for_writing(look_around(os.environ)), fresh_drafts()
@@ -245,6 +256,7 @@ PROGRAMS = {
     "crash": append_and_crash,
     "end": append_and_end,
     "try": append_or_say_why,
+    "fail": append_until_it_fails,
     "first": use_first,
 }
 

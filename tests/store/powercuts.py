@@ -144,14 +144,17 @@ class Disk:
                 (into / name).write_bytes(left.after_cut(chooses))
 
 
-def trace(argv: Sequence[str], log: Path, *faults: str) -> Iterator[str]:
+def trace(argv: Sequence[str], log: Path, *faults: str, status: int = 0) -> Iterator[str]:
     """Runs the program to its end, with these faults put in; the lines of its trace."""
     settings = ["-qq", "-y", "-s", "70000", "-o", str(log), "-e", f"trace={_CALLS}"]
     for fault in faults:
         settings += ["-e", f"inject={fault}"]
     program = shutil.which("strace")
     assert program is not None
-    subprocess.run([program, "-f", *settings, "--", *argv], check=True, capture_output=True)
+    ended = subprocess.run(
+        [program, "-f", *settings, "--", *argv], check=False, capture_output=True
+    )
+    assert ended.returncode == status, ended.stderr
     with log.open(encoding="ascii") as lines:
         for line in lines:
             yield line.rstrip("\n")

@@ -79,3 +79,23 @@ def test_what_comes_behind_a_failed_sync_is_kept_too(
             require_kept(disk, tmp_path / "after", nothing)
     assert Said.read(disk.said).failed == ("ledger-unwritable",)
     assert told == 5
+
+
+@pytest.mark.parametrize("number", sampled(range(3, 7), 2))
+def test_what_comes_behind_a_process_that_was_killed_after_a_failed_sync_is_kept_too(
+    tmp_path: Path, folder: Path, number: int
+) -> None:
+    """Nobody is left who knows of the failure; the next process does not rely on that log either."""
+    disk, place = Disk(folder), str(folder / "store.db")
+    fault = f"fdatasync:error=EIO:when={number}"
+    for line in trace([*PROGRAM, "fail", place, CHANGE], tmp_path / "first", fault, status=-9):
+        disk.play(line)
+    assert Said.read(disk.said).failed == ("ledger-unwritable",)
+    require_kept(disk, tmp_path / "after", nothing)
+    before = told = disk.said.count("told")
+    for line in trace([*PROGRAM, "end", place, CHANGE, "4"], tmp_path / "second"):
+        played = disk.play(line)
+        if played == "write" and disk.said.count("told") > told:
+            told += 1
+            require_kept(disk, tmp_path / "after", nothing)
+    assert told == before + 4

@@ -98,7 +98,7 @@ class SqliteDatabase:
         self._opened_by = os.getpid()
         self._one_writer, self._one_renewal = Lock(), Lock()
         self._logs: SimpleQueue[int] = SimpleQueue()
-        self._is_log_doubtful = False
+        self._is_log_doubtful = self._is_log_inherited = False
         with _translated(path), ExitStack() as opened:
             if access is Access.WRITE:
                 _make_private(path)
@@ -112,6 +112,8 @@ class SqliteDatabase:
                     opened.callback(os.close, log)
                     self._logs.put(log)
                 self._files = [(name, name.stat()) for name in (path, Path(f"{path}-wal"))]
+                # Of a sync that failed only those know who had the log open; they may be gone.
+                self._is_log_inherited = self._files[1][1].st_size > 0
             # A database that nobody holds any more is closed, and not left to the garbage
             # collector's own moment and warning.
             self._closer = weakref.finalize(self, opened.pop_all().close)
@@ -137,7 +139,7 @@ class SqliteDatabase:
     def sync(self) -> None:
         """Returns when everything that was committed is on disk; raises when it may not be."""
         with _translated(self.path):
-            if self._is_log_doubtful:
+            if self._is_log_doubtful or self._is_log_inherited:
                 self._begin_log_anew()
             # Each is used by one thread at a time: of one error the system tells each of them once.
             log = self._logs.get()
@@ -154,24 +156,40 @@ class SqliteDatabase:
         """Copies the log into the database, which is synced, and empties it.
 
         A sync that failed may leave for ever unwritten what it was to write, and the next one
-        succeeds all the same; so nothing more is built on a log that had one.
+        succeeds all the same; so nothing more is built on a log that had one. Whether an inherited
+        one had is not known: it is begun anew as soon as nobody else is using it.
         """
         with self._one_renewal:
+            if self._is_log_inherited and not self._is_log_doubtful:
+                with self._one_writer, self._turn.taken(), self._without_patience():
+                    self._is_log_inherited = not self._empties_log()
             if not self._is_log_doubtful:
                 return
             logs = [self._logs.get() for _ in range(_SYNCS_AT_ONCE)]
             try:
                 with self._one_writer, self._turn.taken():
-                    done = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                if done[0] != 0:
+                    is_empty = self._empties_log()
+                if not is_empty:
                     raise LedgerProblem(Code.LEDGER_BUSY, f"`{self.path}`: its log is being read")
                 for log in logs:
                     with suppress(OSError):  # the error that is known already
                         os.fdatasync(log)
-                self._is_log_doubtful = False
+                self._is_log_doubtful = self._is_log_inherited = False
             finally:
                 for log in logs:
                     self._logs.put(log)
+
+    def _empties_log(self) -> bool:
+        done = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return bool(done[0] == 0)
+
+    @contextmanager
+    def _without_patience(self) -> Iterator[None]:
+        self._connection.execute("PRAGMA busy_timeout=0")
+        try:
+            yield
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout={int(self._patience * 1000)}")
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
