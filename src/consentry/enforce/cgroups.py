@@ -37,9 +37,13 @@ class RunGroup:
         *,
         memory_bytes: int | None = None,
         processes: int | None = None,
+        owner: str | None = None,
     ) -> None:
-        """Makes the groups and sets the limits; raises `OSError` when one is refused."""
-        self.name = _name_for(run_id)
+        """Makes the groups and sets the limits; raises `OSError` when one is refused.
+
+        `owner` is what `owner_of_groups` says of this process, for who makes many.
+        """
+        self.name = _name_for(run_id, owner or owner_of_groups())
         self._folders: dict[Holds, tuple[Version, str]] = {}
         self._made: list[str] = []
         self._most_memory = 0
@@ -178,9 +182,14 @@ def _groups_in(folder: Path) -> Iterator[Path]:
         yield from list(folder.glob("consentry-*"))
 
 
-def _name_for(run_id: str) -> str:
+def owner_of_groups() -> str:
+    """What names this process for good, its number being another's one day."""
     pid = os.getpid()
-    name = f"consentry-{_pid_namespace(Path('/proc'))}-{pid}-{start_ticks(pid)}-{run_id}"
+    return f"{_pid_namespace(Path('/proc'))}-{pid}-{start_ticks(pid)}"
+
+
+def _name_for(run_id: str, owner: str) -> str:
+    name = f"consentry-{owner}-{run_id}"
     if _NAME.fullmatch(name) is None:
         raise ValueError(f"no name for a control group: {name!r}")
     return name

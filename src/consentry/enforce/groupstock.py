@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from threading import Lock
 
-from consentry.enforce.cgroups import RunGroup
+from consentry.enforce.cgroups import RunGroup, owner_of_groups
 from consentry.enforce.groupplaces import Place
 
 
@@ -21,6 +21,7 @@ class GroupStock:
     def __init__(self, places: Sequence[Place], ahead: int) -> None:
         self._places = places
         self._ahead = ahead
+        self._owner = owner_of_groups()
         self._one_at_a_time = Lock()
         self._starting = 0
         self._unknown = 0
@@ -52,7 +53,8 @@ class GroupStock:
         return self._ahead + self._starting + self._unknown
 
     def _make(self) -> None:
-        self._made.append(RunGroup(self._places, f"box-{os.urandom(8).hex()}"))
+        name = f"box-{os.urandom(8).hex()}"
+        self._made.append(RunGroup(self._places, name, owner=self._owner))
 
     def started(self, name: str) -> RunGroup:
         """The group of a box that has started."""

@@ -108,6 +108,7 @@ class HeldLimits:
         """The group that the box has, by its name."""
         if self._stock is not None and self._group is None:
             self._group = self._stock.started(name)
+            self._look_again_at = self._clock() + self.pause
 
     @property
     def pause(self) -> float:

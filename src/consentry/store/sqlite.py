@@ -111,7 +111,7 @@ class SqliteDatabase:
                     log = os.open(f"{path}-wal", os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
                     opened.callback(os.close, log)
                     self._logs.put(log)
-                self._files = [(name, name.stat()) for name in (path, Path(f"{path}-wal"))]
+                self._files = [(str(name), name.stat()) for name in (path, Path(f"{path}-wal"))]
                 # Of a sync that failed only those know who had the log open; they may be gone.
                 self._is_log_inherited = self._files[1][1].st_size > 0
             # A database that nobody holds any more is closed, and not left to the garbage
@@ -226,9 +226,9 @@ class SqliteDatabase:
                 )
 
 
-def _is_still(path: Path, opened: os.stat_result) -> bool:
+def _is_still(path: str, opened: os.stat_result) -> bool:
     try:
-        return os.path.samestat(path.stat(), opened)
+        return os.path.samestat(os.stat(path), opened)  # noqa: PTH116 - four times an event
     except FileNotFoundError:
         return False
 
