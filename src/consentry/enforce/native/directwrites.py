@@ -6,7 +6,7 @@ name elsewhere, goes on as it is.
 
 import os
 
-from consentry.enforce.native.maker import GO_ON, Maker
+from consentry.enforce.native.maker import Maker
 from consentry.enforce.native.namesinside import umask_of
 
 TYPE_CHECKING = False
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HOW_BYTES = 24
+_ASKED_AT_ONCE = 16
 MAKING = (
     "open", "openat", "openat2", "creat", "mkdir", "mkdirat", "symlink", "symlinkat", "link",
     "linkat", "rename", "renameat", "renameat2",
@@ -22,10 +23,11 @@ MAKING = (
 
 
 class DirectWrites:
-    """The maker of one box, started when the first name is to be made."""
+    """The maker of one box, and the calls that wait for it."""
 
     def __init__(
         self,
+        program: int,
         wish: "Mapping[str, Any]",
         text: "Callable[[int, int], bytes]",
         memory: "Callable[[int, int, int], bytes]",
@@ -33,18 +35,49 @@ class DirectWrites:
     ) -> None:
         self._wish = wish
         self._text, self._memory, self._whole = text, memory, whole
-        self._maker: Maker | None = None
+        self._maker = Maker(program, wish)
+        self._asked: dict[int, int] = {}
+        self._waiting: list[tuple[int, tuple[Any, ...]]] = []
+        self._is_gone = False
 
-    def made(
-        self, pid: int, name: str, arguments: "list[int]"
-    ) -> "tuple[int, int, bytes, int | None]":
-        """What became of a call: done, failed, refused, or none of ours."""
-        order = self._order(pid, name, arguments)
+    def fileno(self) -> int:
+        """What becomes readable when there is an answer."""
+        return self._maker.fileno()
+
+    def ask(self, number: int, pid: int, name: str, arguments: "list[int]") -> bool:
+        """Has the name of a call made; false for one that is none of ours, which then goes on."""
+        order = None if self._is_gone else self._order(pid, name, arguments)
         if order is None:
-            return GO_ON, 0, b"", None
-        if self._maker is None:
-            self._maker = Maker(pid, self._wish)
-        return self._maker.ask(order)
+            return False
+        self._waiting.append((number, order))
+        self._ask_waiting()
+        return True
+
+    def answered(self) -> "tuple[int, int, int, int, bytes, int | None] | None":
+        """A call's number and its flags if it opens something, and the maker's answer to it."""
+        said = self._maker.answer()
+        if said is None:
+            self._is_gone = True
+            return None
+        number, what, error, text, opened = said
+        flags = self._asked.pop(number)
+        self._ask_waiting()
+        return number, flags, what, error, text, opened
+
+    def given_up(self) -> "list[int]":
+        """The calls that nobody will answer any more."""
+        left = [*self._asked, *(number for number, _ in self._waiting)]
+        self._asked.clear()
+        self._waiting.clear()
+        return left
+
+    def _ask_waiting(self) -> None:
+        while self._waiting and len(self._asked) < _ASKED_AT_ONCE:
+            number, order = self._waiting[0]
+            if not self._maker.ask(number, order):
+                return
+            del self._waiting[0]
+            self._asked[number] = order[2] if order[0] == "open" else 0
 
     def has(self, place: bytes) -> bool:
         """Whether it lies in one of the folders that are written at once."""
@@ -55,8 +88,7 @@ class DirectWrites:
 
     def close(self) -> None:
         """Ends the maker."""
-        if self._maker is not None:
-            self._maker.close()
+        self._maker.close()
 
     def _order(self, pid: int, name: str, arguments: "list[int]") -> "tuple[Any, ...] | None":
         if name in ("open", "openat", "openat2", "creat"):

@@ -207,6 +207,8 @@ class Launcher:
             exact = None
             if run.exact is not None:
                 exact = ExactReads(Opener(speaker, run.exact), run.exact["places"])
+            observer = run.observer = Observer(listener, calls.MACHINE, exact)
+            made = -1 if run.direct is None else observer.have_names_made(speaker, run.direct)
         except ProcessLookupError:
             return False  # it was ended meanwhile
         except OSError as problem:
@@ -214,10 +216,8 @@ class Launcher:
             send(run.news, ("failed", problem.errno or 0, "pidfd_getfd"))
             _signal.pidfd_send_signal(run.pidfd, _SIGKILL)
             return False
-        observer = Observer(listener, calls.MACHINE, exact)
-        run.observer = observer
-        if run.direct is not None:
-            observer.have_names_made(run.direct)
+        if made >= 0:
+            self.watch(run, made, lambda _: self._tell_what_was_made(run, observer, made))
         self.watch(run, listener, lambda events: self.serve(run, observer, events))
         if exact is not None:
             self.watch(run, exact.fileno(), lambda _: self._hand_in(run, observer, exact.fileno()))
@@ -225,6 +225,10 @@ class Launcher:
 
     def _hand_in(self, run: _Run, observer: Observer, descriptor: int) -> None:
         if not observer.hand_in():
+            self.forget(run, descriptor)
+
+    def _tell_what_was_made(self, run: _Run, observer: Observer, descriptor: int) -> None:
+        if not observer.tell_what_was_made():
             self.forget(run, descriptor)
 
     def serve(self, run: "Any", observer: Observer, events: int) -> None:

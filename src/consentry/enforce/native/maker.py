@@ -4,7 +4,8 @@ The program itself has no right to make names there; the kernel refuses its own 
 the launcher stands in the box's mounts, as the program's user, with no capability and with rights
 below those folders only. It gets a name once, follows it to a folder that it holds, asks the table
 of names that other programs obey, and does what was asked: there is nothing between the look and the
-act that another thread could change. It serves one call after the other.
+act that another thread could change. It carries out one order after the other, and whoever waits for
+it is a program of the same run: the launcher goes on with the others.
 """
 
 import _socket
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 GO_ON, DONE, FAILED, REFUSED = range(4)
 _MOST_ORDER = 1 << 15
-_PATIENCE = 30.0
 _SIGKILL = 9
 _KIND, _FOLDER, _LINK = 0o170000, 0o040000, 0o120000
 _NO_REPLACE = 1
@@ -38,31 +38,39 @@ class Maker:
 
     def __init__(self, program: int, wish: "Mapping[str, Any]") -> None:
         self._socket, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
-        self._is_gone = False
         self._pid = calls.clone(0)
         if self._pid == 0:
             _live(program, wish, its.detach())
         its.close()
-        self._socket.settimeout(_PATIENCE)
 
-    def ask(self, order: "tuple[Any, ...]") -> "tuple[int, int, bytes, int | None]":
-        """What became of it, the number of an error, a name or rule, and what was opened."""
-        if self._is_gone:
-            return FAILED, errno.EACCES, b"", None
+    def fileno(self) -> int:
+        """What becomes readable when an order was carried out."""
+        return self._socket.fileno()
+
+    def ask(self, number: int, order: "tuple[Any, ...]") -> bool:
+        """Sends an order under a number; false when it cannot be sent now."""
         try:
-            self._socket.send(marshal.dumps(order))
+            self._socket.send(marshal.dumps((number, order)), _socket.MSG_DONTWAIT)
+        except OSError:
+            return False
+        return True
+
+    def answer(self) -> "tuple[int, int, int, bytes, int | None] | None":
+        """The number of an order and what became of it; None when the maker is gone.
+
+        That is a word of the above, an error's number, a name or rule, and what was opened.
+        """
+        try:
             said, ancillary, _, _ = self._socket.recvmsg(
                 _MOST_ORDER, _socket.CMSG_SPACE(4), _socket.MSG_CMSG_CLOEXEC
             )
         except OSError:
-            said, ancillary = b"", []
+            return None
         if not said:
-            # Dead, or held up by a file system that does not answer; others wait for us.
-            self._is_gone = True
-            return FAILED, errno.EACCES, b"", None
+            return None
         opened = [int.from_bytes(data[:4], "little") for _, _, data in ancillary]
-        what, number, text = marshal.loads(said)  # noqa: S302 - from our own process
-        return what, number, text, opened[0] if opened else None
+        number, what, error, text = marshal.loads(said)  # noqa: S302 - from our own process
+        return number, what, error, text, opened[0] if opened else None
 
     def close(self) -> None:
         """Ends it."""
@@ -119,7 +127,7 @@ def _live(program: int, wish: "Mapping[str, Any]", requests: int) -> None:
         socket = _socket.socket(fileno=requests)
         bench = _Bench(wish, names, FileType.of, newnames, descriptors)
         while order := socket.recv(_MOST_ORDER):
-            bench.serve(socket, marshal.loads(order))  # noqa: S302 - from our own launcher
+            bench.serve(socket, *marshal.loads(order))  # noqa: S302 - from our own launcher
     finally:
         os._exit(0)
 
@@ -143,20 +151,20 @@ class _Bench:
         self._descriptors = descriptors
         self._held: list[int] = []
 
-    def serve(self, socket: _socket.socket, order: "tuple[Any, ...]") -> None:
+    def serve(self, socket: _socket.socket, number: int, order: "tuple[Any, ...]") -> None:
         opened = -1
         try:
             opened = getattr(self, f"_{order[0]}")(*order[1:])
-            answer = (DONE, 0, b"")
+            answer = DONE, 0, b""
         except _Stopped as stopped:
             answer = stopped.answer
         except OSError as problem:
-            answer = (FAILED, problem.errno or errno.EACCES, b"")
+            answer = FAILED, problem.errno or errno.EACCES, b""
         ancillary = []
         if opened >= 0:
             ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, opened.to_bytes(4, "little"))]
             self._held.append(opened)
-        socket.sendmsg([marshal.dumps(answer)], ancillary)
+        socket.sendmsg([marshal.dumps((number, *answer))], ancillary)
         while self._held:
             os.close(self._held.pop())
 
@@ -276,7 +284,8 @@ class _Bench:
             there = [os.fsencode(name) for name in (*folders, *files)]
             left -= len(there)
             if left < 0:
-                raise _Stopped(FAILED, errno.EACCES)
+                # As between two file systems: who moves it copies it then, name by name.
+                raise _Stopped(FAILED, errno.EXDEV)
             inside = spot.path + os.fsencode(where).removeprefix(b".")
             for name in there:
                 mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode

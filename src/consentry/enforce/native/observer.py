@@ -79,7 +79,6 @@ _NAMED = {
 _TARGET = {"rename": (None, 1), "renameat": (2, 3), "renameat2": (2, 3)}
 _SOURCE = {"link": (None, 0), "linkat": (0, 1)}
 _EXCHANGE = 2
-_FLAGS_AT = {"open": 1, "openat": 2}
 _MOVING = ("delete", "rename")
 _TALKING = ("connect", "sendto", "sendmsg", "sendmmsg")
 
@@ -109,14 +108,19 @@ class Observer:
         self._wakes_in_step = _wake_in_step(listener)
         self._direct: DirectWrites | None = None
 
-    def have_names_made(self, wish: "Mapping[str, Any]") -> None:
-        """From here on the maker answers calls that make a name in the folders of the wish."""
+    def have_names_made(self, program: int, wish: "Mapping[str, Any]") -> int:
+        """From here on the maker answers calls that make a name in the folders of the wish.
+
+        Returns what becomes readable when it has answered.
+        """
         memory = self._memory
-        self._direct = DirectWrites(wish, memory.text_at, memory.bytes_at, whole_name)
+        self._direct = DirectWrites(program, wish, memory.text_at, memory.bytes_at, whole_name)
+        return self._direct.fileno()
 
     def heard_at(self) -> "tuple[int, ...]":
         """What is open, as long as this is, for others to call and to answer."""
-        return (self.listener,) if self._exact is None else (self.listener, self._exact.fileno())
+        others = (each for each in (self._exact, self._direct) if each is not None)
+        return (self.listener, *(each.fileno() for each in others))
 
     def serve(self) -> bool:
         """Handles one notification; false when nobody is left to be observed."""
@@ -137,10 +141,8 @@ class Observer:
                 return True
         except Exception:  # noqa: BLE001 - a stranger chose every byte, and others depend on us
             self._problems += 1
-        if self._direct is not None and name in MAKING:
-            made = self._made(self._direct, pid, name, arguments)
-            if made is not None:
-                return self._is_told_of(number, *made)
+        if name in MAKING and self._is_made_by_another(number, pid, name, arguments):
+            return True
         answer = self._go_on
         answer[:_NUMBER_BYTES] = received[:_NUMBER_BYTES]
         try:
@@ -165,27 +167,39 @@ class Observer:
             return problem.errno == errno.ENOENT
         return True
 
-    def _made(
-        self, direct: DirectWrites, pid: int, name: str, arguments: "list[int]"
-    ) -> "tuple[int, int | None, int] | None":
-        """The maker's answer; without one the call goes on, and the kernel refuses it there."""
+    def _is_made_by_another(self, number: int, pid: int, name: str, arguments: "list[int]") -> bool:
+        """Whether the maker answers it; without that it goes on, and the kernel refuses it there."""
         try:
-            what, error, text, opened = direct.made(pid, name, arguments)
+            return self._direct is not None and self._direct.ask(number, pid, name, arguments)
         except Exception:  # noqa: BLE001 - as above
             self._problems += 1
-            return None
-        if what == maker.GO_ON:
-            return None
+            return False
+
+    def tell_what_was_made(self) -> bool:
+        """Answers a call that the maker has carried out; false when there is no maker any more."""
+        direct = self._direct
+        answered = None if direct is None else direct.answered()
+        if direct is None or answered is None:
+            for number in [] if direct is None else direct.given_up():
+                self._problems += 1
+                self._tell(number, errno.EACCES, 0)
+            return False
+        number, flags, what, error, text, opened = answered
         if what == maker.REFUSED:
             place, _, rule = text.partition(b"\0")
             self._note(("kept", place, False, False, rule.decode()))
-        flags = arguments[_FLAGS_AT[name]] if name in _FLAGS_AT else 0
-        return error, opened, flags
+        if what == maker.GO_ON:
+            self._tell(number, 0, _CONTINUE)
+        else:
+            self._tell_what_became_of_it(number, error, opened, flags)
+        return True
 
-    def _is_told_of(self, number: int, error: int, opened: int | None, flags: int) -> bool:
+    def _tell_what_became_of_it(
+        self, number: int, error: int, opened: int | None, flags: int
+    ) -> None:
         if opened is None:
             self._tell(number, error, 0)
-            return True
+            return
         given = _HAND_IN.pack(number, _ADD_AND_SEND, opened, 0, flags & os.O_CLOEXEC)
         try:
             fcntl.ioctl(self.listener, _ADD, given)
@@ -194,7 +208,6 @@ class Observer:
             self._tell(number, problem.errno or errno.EACCES, 0)
         finally:
             os.close(opened)
-        return True
 
     def hand_in(self) -> bool:
         """Gives the program what was opened for it; false when nobody opens anything any more."""
