@@ -11,9 +11,11 @@
 Python raises `KeyboardInterrupt` between any two steps of the main thread, also between the one that
 opens a descriptor and the one that writes its number down. An interrupt that was put off arrives when
 the block, or the next wait, is reached. In other threads none ever arrives, and nothing is done.
+
+Handlers are changed many times in a run, so without the names that `signal` puts on numbers.
 """
 
-import signal
+from _signal import SIGINT, getsignal, signal  # type: ignore[import-not-found]
 from threading import current_thread, main_thread
 from types import FrameType
 from typing import Any, Self, TypeAlias
@@ -34,7 +36,7 @@ class Uninterrupted:
     def __enter__(self) -> "Uninterrupted":  # noqa: PYI034 - the one around it, if there is one
         if current_thread() is not main_thread():
             return self
-        usual = signal.getsignal(signal.SIGINT)
+        usual = getsignal(SIGINT)
         around = getattr(usual, "__self__", None)
         if isinstance(around, Uninterrupted):
             return around
@@ -51,7 +53,7 @@ class Uninterrupted:
 
     def _put_off(self, usual: _Handler) -> None:
         self._usual = usual
-        signal.signal(signal.SIGINT, self._note)
+        signal(SIGINT, self._note)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._came = (number, frame)
@@ -61,7 +63,7 @@ class Uninterrupted:
         usual = self._usual
         if usual is None:
             return None
-        signal.signal(signal.SIGINT, usual)
+        signal(SIGINT, usual)
         self._usual = None
         if self._came is not None:
             came, self._came = self._came, None
@@ -89,4 +91,4 @@ class _LetThrough:
     def __exit__(self, *_: object) -> None:
         if self._is_open:
             # Whoever has changed it meanwhile is heard from now on.
-            self._around._put_off(signal.getsignal(signal.SIGINT))  # noqa: SLF001 - as above
+            self._around._put_off(getsignal(SIGINT))  # noqa: SLF001 - as above
