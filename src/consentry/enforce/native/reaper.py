@@ -75,6 +75,7 @@ def _run(plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: i
     _enter(plan)
     built = box.Box(plan, files)
     built.begin()
+    calls.drop_bounding_set()
     return _finish(built, plan, files, report, gate)
 
 
@@ -83,6 +84,8 @@ def _wait(base: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: 
     _enter(base)
     built = box.Box(base, files)
     built.begin()
+    # What it has it keeps until the box is finished; no program could be given any of it.
+    calls.drop_bounding_set()
     with_gate = _socket.socket(fileno=gate)
     order = receive_order(with_gate)
     with_gate.detach()
@@ -111,7 +114,6 @@ def _finish(
     built.finish()
     uid, gid = plan["ids"]
     _socket.sethostname(plan["hostname"])
-    calls.drop_bounding_set()
     if plan["idmap"] is not None:
         restraint.become(uid, gid)
         # The kernel forgets it when a process changes its user.
