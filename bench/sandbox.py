@@ -70,6 +70,7 @@ def measured(size: Size) -> Sheet:
         with ExitStack() as peers:
             found, missing = gathered(ground, peers)
             _starts(sheet, ground, found, missing, size)
+        _snippets(sheet, ground, size)
         _programs(sheet, ground, size)
         crowd.measure(sheet, ground.project, size.crowds)
     return sheet
@@ -98,32 +99,46 @@ def _starts(
     quick = {name: peer for name, peer in peers.items() if not peer.is_slow}
     slow = {name: peer for name, peer in peers.items() if peer.is_slow}
     sheet.section(
-        f"Starting `true` and a snippet ({size.quick} rounds)",
+        f"Starting `true` ({size.quick} rounds)",
         "Ours is warm, with its full durable record. Every other sandbox reads the same folder and "
         "has no network, shown by a probe before it is measured, and records nothing.",
     )
     samples = interleaved(
         size.quick,
         bare=partial(_must, _TRUE),
-        python=partial(_must, sys.executable, "-I", "-c", "pass"),
         ours=ours,
-        snippet=partial(consentry.run_code, "1", workspace=ground.project),
         **{name: partial(_in, peer, _TRUE) for name, peer in quick.items()},
     )
     sheet.time("`true`, fork and exec", samples["bare"])
     for name in quick:
         sheet.time(f"`true` in {name}", samples[name])
     _beside(sheet, samples["ours"], {name: samples[name] for name in quick})
-    sheet.time("`python3 -I -c pass`, bare", samples["python"])
-    sheet.ratio(
-        "snippet, ours, warm", samples["snippet"], samples["python"], "bare python", SNIPPET
-    )
     for name, peer in peers.items():
         sheet.note(f"{name}: {peer.version}")
     for name, reason in missing.items():
         sheet.note(f"{name}: not measured, {reason}")
     if slow:
         _slow_starts(sheet, ground, slow, size)
+
+
+def _snippets(sheet: Sheet, ground: Ground, size: Size) -> None:
+    """In turns with bare Python alone, and again with programs in boxes in between."""
+    sheet.section(
+        f"Starting a snippet ({size.quick} rounds each)",
+        "A warm worker, with full confinement and the full durable record, beside a bare start of "
+        "the same interpreter. The second row has a program in a box before each snippet: the "
+        "launcher makes the next box while the snippet starts.",
+    )
+    bare = partial(_must, sys.executable, "-I", "-c", "pass")
+    snippet = partial(consentry.run_code, "1", workspace=ground.project)
+    alone = interleaved(size.quick, bare=bare, snippet=snippet)
+    sheet.time("`python3 -I -c pass`, bare", alone["bare"])
+    sheet.ratio("snippet, ours", alone["snippet"], alone["bare"], "bare python", SNIPPET)
+    program = partial(_ours, ground.project, _TRUE)
+    mixed = interleaved(size.quick, bare=bare, program=program, snippet=snippet)
+    sheet.ratio(
+        "snippet, ours, after a program", mixed["snippet"], mixed["bare"], "bare python", None
+    )
 
 
 def _slow_starts(sheet: Sheet, ground: Ground, slow: dict[str, Peer], size: Size) -> None:
