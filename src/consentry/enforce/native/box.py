@@ -132,7 +132,12 @@ class Box:
         return self._root + path
 
     def _dir(self, path: str, mode: int = 0o755) -> None:
-        os.makedirs(self._at(path), mode, exist_ok=True)  # noqa: PTH103 - pathlib is slow to load
+        try:
+            os.mkdir(self._at(path), mode)  # noqa: PTH102 - pathlib is slow to load
+        except FileExistsError:
+            return
+        except FileNotFoundError:
+            os.makedirs(self._at(path), mode)  # noqa: PTH103 - as above
 
     def _link(self, target: str, path: str) -> None:
         os.symlink(target, self._at(path))  # noqa: PTH211 - as above
@@ -180,7 +185,8 @@ class Box:
             os.close(tree)
             return
         calls.mount(source, target, "", calls.MS_BIND | calls.MS_REC)
-        _require_same(os.stat(target, follow_symlinks=False), identity, source)  # noqa: PTH116
+        if identity is not None:
+            _require_same(os.stat(target, follow_symlinks=False), identity, source)  # noqa: PTH116
         if bits:
             calls.mount_setattr(calls.AT_FDCWD, target, bits, calls.AT_RECURSIVE)
 
