@@ -25,6 +25,7 @@ from consentry.surface.automaton import find_path
 from consentry.surface.pattern import Pattern, Wildcard
 
 MOST_SEEN: Final = 100_000
+_SHOWN: Final = 120
 _ROOT: Final = Pattern.parse("/.")
 
 
@@ -199,12 +200,26 @@ class _Walk:
             is_ours = os.lstat(folder).st_uid == os.getuid()
         except FileNotFoundError:
             return
+        except OSError:
+            self._refuse_deep(folder)
+            return
         if is_ours:
             why = f"`{os.fsdecode(folder)}` cannot be looked through"
             self.lacking.append(Lacking(Control.DENY_INSIDE, why))
 
+    def _refuse_deep(self, path: bytes) -> None:
+        """What has no name that the kernel takes could be neither seen nor covered."""
+        why = f"`{os.fsdecode(path[:_SHOWN])}…` lies deeper than a path can say"
+        self.lacking.append(Lacking(Control.DENY_INSIDE, why))
+
     def _is_entered(self, entry: "os.DirEntry[bytes]", root: bytes, there: list[bytes]) -> bool:
-        mode = entry.stat(follow_symlinks=False).st_mode
+        try:
+            mode = entry.stat(follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            return False
+        except OSError:
+            self._refuse_deep(entry.path)
+            return False
         path = os.fsdecode(entry.path)
         if path in self._hidden:
             return False

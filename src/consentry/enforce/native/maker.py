@@ -160,6 +160,9 @@ class _Bench:
             answer = stopped.answer
         except OSError as problem:
             answer = FAILED, problem.errno or errno.EACCES, b""
+        except RecursionError:
+            # So many folders lie in each other that they cannot be looked through; as above.
+            answer = FAILED, errno.EXDEV, b""
         ancillary = []
         if opened >= 0:
             ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, opened.to_bytes(4, "little"))]
