@@ -96,6 +96,22 @@ def _nothing(_: Told) -> None:
     return
 
 
+# The caller's own, or those of its user namespace, are kept through the change of user and exec.
+_KEEP_CAPABILITIES = """
+import ctypes
+from consentry.enforce.native import calls
+def keep():
+    header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    calls._syscall(90 if calls._GENERIC else 125, header, sets)
+    for at in (0, 3):
+        sets[at] = sets[at + 2] = sets[at + 1]
+    calls._syscall(calls.SYS_CAPSET, header, sets)
+    for number in range(64):
+        calls._libc.prctl(calls.PR_CAP_AMBIENT, 2, number, 0, 0)
+calls.drop_capabilities = keep
+calls.drop_bounding_set = lambda: calls.prctl(8, 1)
+"""
+
 WEAKENINGS = {
     "filter": Weakening(
         _no_filter,
@@ -121,8 +137,7 @@ WEAKENINGS = {
     "capabilities": Weakening(
         _nothing,
         frozenset({"capabilities"}),
-        launcher="from consentry.enforce.native import calls\n"
-        "calls.drop_bounding_set = lambda: None\n",
+        launcher=_KEEP_CAPABILITIES,
     ),
     "limits": Weakening(
         _no_limits, frozenset({"big-file", "much-written", "many-descriptors", "many-processes"})

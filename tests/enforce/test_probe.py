@@ -32,6 +32,8 @@ engine = NativeEngine(Path("/nonexistent"), protected_roots())
 probe = engine.probe()
 engine.close()
 print(json.dumps({
+    "mode": probe.mode,
+    "because": probe.because,
     "held": {each.control: [each.mechanism, each.truth] for each in probe.held},
     "lacking": {each.control: [each.why, each.remedy] for each in probe.lacking},
 }))
@@ -50,6 +52,7 @@ def engine() -> Iterator[NativeEngine]:
 def test_everything_is_held_here(uid: int) -> None:
     """On a host with all features every control holds, for root and for an ordinary user."""
     told = json.loads(hosts.run_as(uid, SCRIPT))
+    assert told["mode"] is None
     assert told["lacking"] == {}
     assert set(told["held"]) == {control.value for control in Control}
     assert all(mechanism for mechanism, _ in told["held"].values())
@@ -152,36 +155,68 @@ def test_a_box_in_which_nothing_works_holds_nothing(monkeypatch: pytest.MonkeyPa
     assert set(_lacking(probe).values()) == {"a granted file cannot be read"}
 
 
+LESS = {Control.LAYER.value, Control.WRITTEN.value}
+"""What no run has where nothing can be mounted."""
+
+
+def _require_less(told: dict[str, Any], why: str, remedy: str) -> None:
+    """The Landlock-only mode was shown to hold all but what needs a mount, and says why."""
+    assert told["mode"] == "landlock-only"
+    assert told["because"].endswith(why)
+    assert set(told["lacking"]) == LESS
+    assert set(told["held"]) == {control.value for control in Control} - LESS
+    for said, advice in told["lacking"].values():
+        assert said.endswith(why)
+        assert remedy in advice
+
+
+@pytest.mark.skipif(calls.landlock_abi() < 6, reason="needs Landlock's scopes")
 def test_no_more_user_namespaces_is_said_with_the_kernels_word_and_the_setting() -> None:
     """An ordinary user on such a host is told the error, and which limit to raise."""
     uid = os.getuid() or hosts.NOBODY
     told = json.loads(hosts.run_as(uid, SCRIPT, before=hosts.without_more_user_namespaces))
+    _require_less(told, "clone: no space left on device (ENOSPC)", "user.max_user_namespaces")
+
+
+def test_a_root_without_another_user_runs_nothing_there() -> None:
+    """Its program would be root, whatever Landlock says, so both reasons are given."""
+    if os.getuid() != 0:
+        pytest.skip("the caller is not root")
+    told = json.loads(hosts.run_as(0, SCRIPT, before=hosts.without_more_user_namespaces))
     assert told["held"] == {}
     assert set(told["lacking"]) == {control.value for control in Control}
     why, remedy = told["lacking"]["reads"]
-    assert why == "clone: no space left on device (ENOSPC)"
+    assert why.startswith("clone: no space left on device (ENOSPC); without namespaces: ")
+    assert "another user" in why
     assert "user.max_user_namespaces" in remedy
 
 
+@pytest.mark.skipif(calls.landlock_abi() < 6, reason="needs Landlock's scopes")
 def test_covered_proc_is_said_with_the_containers_option() -> None:
     """As in most containers: a fresh /proc is refused."""
     uid = os.getuid() or hosts.NOBODY
     told = json.loads(hosts.run_as(uid, SCRIPT, before=hosts.with_covered_proc))
-    assert told["held"] == {}
-    why, remedy = told["lacking"]["reads"]
-    assert why.startswith("mount proc at /")
-    assert why.endswith("operation not permitted (EPERM)")
-    assert "systempaths=unconfined" in remedy
+    assert told["because"].startswith("mount proc at /")
+    _require_less(told, "operation not permitted (EPERM)", "systempaths=unconfined")
 
 
 @pytest.mark.parametrize("uid", hosts.users())
+@pytest.mark.skipif(calls.landlock_abi() < 6, reason="needs Landlock's scopes")
 def test_a_filter_that_refuses_namespaces_is_said(uid: int) -> None:
-    """Root and ordinary users alike: nothing runs, and there is no traceback."""
+    """Root and ordinary users alike, also where the filter refuses to look into other processes."""
     told = json.loads(hosts.run_as(uid, SCRIPT, before=hosts.behind_a_filter))
-    assert told["held"] == {}
-    why, remedy = told["lacking"]["reads"]
-    assert why == "clone: operation not permitted (EPERM)"
-    assert remedy
+    _require_less(told, "clone: operation not permitted (EPERM)", "")
+
+
+@pytest.mark.skipif(calls.landlock_abi() < 6, reason="needs Landlock's scopes")
+def test_root_of_a_container_has_less_and_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    """It may neither mount nor trace another user's process, and its runs are observed all the same."""
+    if os.getuid() != 0:
+        pytest.skip("the caller is not root")
+    told = json.loads(hosts.run_as(0, SCRIPT, before=hosts.as_root_of_a_container))
+    _require_less(told, "clone: operation not permitted (EPERM)", "")
+    assert told["held"]["files-read"] == ["a seccomp observer", "observed"]
+    assert capfd.readouterr().err == ""
 
 
 USERNS_DEBIAN = {"proc/sys/kernel/unprivileged_userns_clone": "0\n"}

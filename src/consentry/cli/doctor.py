@@ -14,7 +14,7 @@ from consentry.cli.table import Page
 from consentry.enforce.facts import HostView
 from consentry.enforce.scorecard import Row, Verdict
 from consentry.service.doctor import Diagnosis, broken_promises, diagnose, diagnosis_document
-from consentry.service.engines import TriedEngine, attested_in_words
+from consentry.service.engines import TriedEngine, attested_in_words, mode_in_words
 from consentry.service.surroundings import look_around
 
 PAGE = Page(
@@ -95,6 +95,9 @@ def _page(output: Output, diagnosis: Diagnosis, count: int) -> Iterator[str]:
     yield ""
     for each in diagnosis.engines.tried:
         yield from hanging(f"{each.probe.engine:<{_LABEL}}", _in_short(each))
+        mode = mode_in_words(each.probe)
+        if mode is not None:
+            yield from hanging(f"{'mode':<{_LABEL}}", safe_line(f"{each.probe.engine} {mode}"))
     yield from hanging(f"{'ledger':<{_LABEL}}", diagnosis.ledger)
     files = "1 of your own" if diagnosis.documents == 1 else f"{diagnosis.documents} of your own"
     yield from hanging(f"{'documents':<{_LABEL}}", f"{files} read")

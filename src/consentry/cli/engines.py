@@ -16,6 +16,7 @@ from consentry.service.engines import (
     EnginesReport,
     attested_in_words,
     engines_document,
+    mode_in_words,
     try_engines,
 )
 from consentry.service.surroundings import look_around
@@ -118,6 +119,9 @@ def _lacking(output: Output, report: EnginesReport) -> Iterator[str]:
             yield from hanging(start, f"can make no box here: {safe_line(probe.lacking[0].why)}")
             yield from hanging("  help: ", safe_line(probe.lacking[0].remedy))
             continue
+        mode = mode_in_words(probe)
+        if mode is not None:
+            yield from hanging(f"{probe.engine}: ", safe_line(mode), indent=2)
         for each in probe.lacking:
             word = output.paint(_LACKING, "red")
             start = f"{probe.engine}: {word} {each.control}: "

@@ -117,7 +117,9 @@ def _changed(output: Output, entry: Entry) -> Iterator[str]:
 
 def _held(output: Output, entry: Entry) -> Iterator[str]:
     yield ""
-    yield output.paint("held", "bold")
+    mode = entry["sandbox"].get("mode")
+    title = "held" if mode is None else f"held, in the {safe_line(mode)} mode of the engine"
+    yield output.paint(title, "bold")
     for each in entry["sandbox"].get("controls", ()):
         control, mechanism = safe_line(each["control"]), safe_line(each["mechanism"])
         yield f"  {control:<16} {mechanism} ({safe_line(each['truth'])})"

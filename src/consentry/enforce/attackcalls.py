@@ -27,6 +27,7 @@ _NUMBERS = {
     "clone": (56, 220),
     "ptrace": (101, 117),
     "mount": (165, 40),
+    "capget": (125, 90),
     "add_key": (248, 217),
     "keyctl": (250, 219),
     "unshare": (272, 97),
@@ -47,6 +48,8 @@ _TIOCSTI, _TIOCSCTTY = 0x5412, 0x540E
 _HIGH_BIT = 1 << 32
 _PROCESS_KEYRING = -2
 _PTRACE_SEIZE = 0x4206
+_CAPABILITY_VERSION, _CAPABILITIES = 0x20080522, 64
+_GET_BOUND, _GET_NO_NEW_PRIVS, _AMBIENT, _AMBIENT_IS_SET = 23, 39, 47, 1
 _X32_GETPID = 0x40000000 | 39
 _ORDINARY_FAMILIES = (0, socket.AF_UNIX, socket.AF_INET, socket.AF_INET6)
 _LAST_FAMILY = 46
@@ -119,6 +122,26 @@ def use_keys(_: Bait) -> str:
         return f"key {_call('add_key', b'user', b'probe', b'x', 1, _PROCESS_KEYRING)}"
 
     return any_of(keyring, key)
+
+
+def has_promised_no_new_powers() -> bool:
+    """Whether no program that is started from here on can lend anything."""
+    return bool(_LIBC.prctl(_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+
+
+def use_capability(_: Bait) -> str:
+    """One that is there, in any of the sets, or that a program could lend."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    sets = (ctypes.c_uint32 * 6)()
+    _call("capget", header, sets)
+    if any(sets):
+        return "has " + " ".join(f"{each:x}" for each in sets)
+    for number in range(_CAPABILITIES):
+        if _LIBC.prctl(_AMBIENT, _AMBIENT_IS_SET, number, 0, 0) == 1:
+            return f"keeps {number} across exec"
+        if _LIBC.prctl(_GET_BOUND, number, 0, 0, 0) == 1 and not has_promised_no_new_powers():
+            return f"can be lent {number}"
+    raise OSError(errno.EPERM, "capabilities")
 
 
 def use_bpf(_: Bait) -> str:

@@ -37,6 +37,7 @@ from consentry.enforce.attackcalls import (
     enter_users,
     enter_users_by_clone3,
     handle_faults,
+    has_promised_no_new_powers,
     little_program,
     make_ring,
     mount,
@@ -47,6 +48,7 @@ from consentry.enforce.attackcalls import (
     trace_another,
     type_for_the_user,
     use_bpf,
+    use_capability,
     use_keys,
     use_perf,
 )
@@ -174,24 +176,8 @@ def _host_processes(bait: Bait) -> str:
     raise OSError(errno.ESRCH, "process")
 
 
-def _status_field(name: str) -> str:
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123
-        for line in file:
-            field, _, value = line.partition(":")
-            if field == name:
-                return value.strip()
-    return ""
-
-
-def _capabilities(_: Bait) -> str:
-    for name in ("CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"):
-        if int(_status_field(name) or "0", 16):
-            return f"{name} {_status_field(name)}"
-    raise OSError(errno.EPERM, "capabilities")
-
-
 def _set_user_id(_: Bait) -> str:
-    if _status_field("NoNewPrivs") == "1":
+    if has_promised_no_new_powers():
         raise OSError(errno.EPERM, "no_new_privs")
     return "a set-user-id program would be honoured"
 
@@ -304,7 +290,7 @@ ATTACKS = (
     Attack("int80", "system-calls", "call by the numbers of i386", call_by_int80),
     Attack("user-namespace", "no-new-powers", "enter a user namespace", enter_users),
     Attack("clone3", "no-new-powers", "enter one by clone3", enter_users_by_clone3),
-    Attack("capabilities", "no-new-powers", "have or get a capability", _capabilities),
+    Attack("capabilities", "no-new-powers", "have or get a capability", use_capability),
     Attack("set-user-id", "no-new-powers", "gain by a set-user-id program", _set_user_id),
     Attack("big-file", "file-size", "write a file over the limit", _big_file),
     Attack("much-written", "written", "write more in all than the limit", _much_written),

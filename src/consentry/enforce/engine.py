@@ -89,13 +89,16 @@ class Probe:
     """What an engine showed on this host, by doing it.
 
     `attested` says whether denials can be attested by the kernel, for a run that asks for it, or why
-    not; none does by itself.
+    not; none does by itself. `mode` names a way in which it holds less than it can elsewhere, and
+    `because` why.
     """
 
     engine: str
     held: tuple[Held, ...]
     lacking: tuple[Lacking, ...] = ()
     attested: Held | Lacking | None = None
+    mode: str | None = None
+    because: str = ""
 
     @property
     def is_usable(self) -> bool:
@@ -188,6 +191,7 @@ class Outcome:
     reads_held: Mapping[str, HeldAs] = field(default_factory=dict)
     direct: Mapping[str, DirectChange] | None = None
     read_states: Mapping[str, tuple[FileState, ...]] = field(default_factory=dict)
+    mode: str | None = None
 
     @property
     def output_complete(self) -> bool:

@@ -24,11 +24,14 @@ from consentry.enforce.confinement import Confinement, Limits, Program
 from consentry.enforce.limits import MOST_DESCRIPTORS
 from consentry.enforce.programfiles import look_at_program
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import View
 from consentry.surface.pattern import Pattern
+from consentry.surface.patterns import PatternScope
 
 _PARTS: Final = (attackcalls, attackcard)
 _LOADER: Final = """\
-import sys, types
+import os, sys, types
+sys.argv[1] = sys.argv[1].replace("$TMPDIR", os.environ.get("TMPDIR", ""))
 for name, source in zip(sys.argv[2::2], sys.argv[3::2]):
     module = sys.modules[name] = types.ModuleType(name)
     exec(compile(source, name, "exec"), module.__dict__)
@@ -195,14 +198,14 @@ class Ground:
             == {"denied", "granted", "writable"}
         )
 
-    def words(self, interpreter: Path) -> tuple[str, ...]:
-        """The command that makes the attacks."""
+    def words(self, interpreter: Path, *, is_bare: bool = False) -> tuple[str, ...]:
+        """The command that makes the attacks; if `is_bare`, it may write where temporary files go."""
         stat = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
         bait = {
             "hidden": str(self.hidden),
             "granted": str(self.granted),
             "denied": str(self.denied),
-            "writable": [str(self.writable)],
+            "writable": ["$TMPDIR" if is_bare else str(self.writable)],
             "socket": self._named,
             "abstract": self._abstract,
             "port": self._port,
@@ -217,8 +220,23 @@ class Ground:
         start = (str(interpreter), "-I", "-S", "-c", _LOADER, json.dumps(bait))
         return (*start, *(word for part in parts for word in part))
 
-    def confinement(self, interpreter: Path, prefixes: Sequence[Path] = ()) -> Confinement:
-        """What the program is confined to: a workspace of which one folder may be written."""
+    def confinement(
+        self, interpreter: Path, prefixes: Sequence[Path] = (), *, is_bare: bool = False
+    ) -> Confinement:
+        """What the program is confined to: a workspace of which one folder may be written.
+
+        Where nothing can be mounted (`is_bare`), its own folder may be, and nothing else.
+        """
+        wanted = self._confinement(interpreter, prefixes, is_bare=is_bare)
+        if not is_bare:
+            return wanted
+        surface = replace(wanted.surface, fs_write_roots=PatternScope.parse(["/tmp/"]))  # noqa: S108
+        limits = replace(LIMITS, written_bytes=Limits().written_bytes)
+        return replace(wanted, surface=surface, view=View.VISIBLE, limits=limits)
+
+    def _confinement(
+        self, interpreter: Path, prefixes: Sequence[Path], *, is_bare: bool
+    ) -> Confinement:
         started = look_at_program(interpreter)
         return Confinement(
             surface=Surface.of(
@@ -229,7 +247,7 @@ class Ground:
             workspace=self.workspace,
             program=Program(
                 started.program,
-                self.words(started.program),
+                self.words(started.program, is_bare=is_bare),
                 self.workspace,
                 startable=started.files,
                 prefixes=tuple(prefixes),

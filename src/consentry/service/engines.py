@@ -34,7 +34,8 @@ class TriedEngine:
     def cards(self) -> tuple[WayCard, ...]:
         """How the attacks went in every way that was tried, the usual one first."""
         why = "" if self.card is not None else "no box could be made"
-        return (WayCard(Way.PRIVATE, self.card, why), *self.others)
+        way = Way.PRIVATE if self.probe.mode is None else Way.VISIBLE
+        return (WayCard(way, self.card, why), *self.others)
 
     @property
     def shown(self) -> int:
@@ -64,7 +65,8 @@ def try_engines(around: Surroundings, *, in_every_way: bool = False) -> EnginesR
     others: tuple[WayCard, ...] = ()
     try:
         trial = engine.try_out()
-        if in_every_way and trial.card is not None:
+        # Where it holds less than it can, there is one way only.
+        if in_every_way and trial.card is not None and trial.probe.mode is None:
             near = (each for each in (home, around.cwd) if each is not None)
             others = engine.try_other_ways((*_OFTEN_IN_SIGHT, *near))
     finally:
@@ -82,6 +84,8 @@ def engines_document(report: EnginesReport) -> dict[str, object]:
             {
                 "name": each.probe.engine,
                 "usable": each.probe.is_usable,
+                "mode": each.probe.mode,
+                "because": each.probe.because or None,
                 "held": [_held(held) for held in each.probe.held],
                 "lacking": [_lacking(lacking) for lacking in each.probe.lacking],
                 "attested_denials": _attested(each.probe),
@@ -97,6 +101,16 @@ def _attested(probe: Probe) -> dict[str, object]:
     if isinstance(found, Held):
         return {"possible": True, "mechanism": found.mechanism, "why": None}
     return {"possible": False, "mechanism": None, "why": None if found is None else found.why}
+
+
+def mode_in_words(probe: Probe) -> str | None:
+    """That it holds less here than elsewhere, and why, in one line."""
+    if probe.mode is None:
+        return None
+    return (
+        f"is in its {probe.mode} mode here, because {probe.because}; it runs what `--view visible` "
+        "without folders to be written can be held to, and refuses the rest"
+    )
 
 
 def attested_in_words(probe: Probe) -> str | None:

@@ -183,6 +183,8 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "truth": {"programs": Truth.OBSERVED.value, "runtimeReads": Truth.OBSERVED.value},
     }
     if outcome is not None:
+        if outcome.mode is not None:
+            said["mode"] = outcome.mode
         said["controls"] = [
             {
                 "control": held.control.value,

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.enforce import hosts
 from tests.enforce.attacks.attackers import NOBODY, Attacker, Ground, Helper
+from tests.enforce.bareruns import BareHost
 
 
 @pytest.fixture(scope="session")
@@ -15,6 +17,23 @@ def helpers() -> Iterator[dict[int, Helper]]:
     yield started
     for helper in started.values():
         helper.close()
+
+
+@pytest.fixture(scope="session")
+def bare_hosts() -> Iterator[dict[int, BareHost]]:
+    """Hosts without namespaces, one for each user, made when they are first needed."""
+    made: dict[int, BareHost] = {}
+    yield made
+    for host in made.values():
+        host.close()
+
+
+@pytest.fixture(params=hosts.users(), ids=lambda uid: f"uid{uid}")
+def host(request: pytest.FixtureRequest, bare_hosts: dict[int, BareHost]) -> BareHost:
+    """A host without namespaces, and whose runs are made there."""
+    if request.param not in bare_hosts:
+        bare_hosts[request.param] = BareHost(request.param)
+    return bare_hosts[request.param]
 
 
 @pytest.fixture(params=["caller", "user"] if os.getuid() == 0 else ["caller"])

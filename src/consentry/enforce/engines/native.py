@@ -6,22 +6,18 @@ and the observer say. The same plan runs as root and as an ordinary user.
 
 import os
 import socket
-import stat
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
-from consentry.base.codes import Code
-from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import (
     Control,
-    Held,
     Lacking,
     NotEnforceable,
     Outcome,
@@ -32,8 +28,9 @@ from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
-from consentry.enforce.native import calls
+from consentry.enforce.native import baremode, calls
 from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
+from consentry.enforce.native.boxcontrols import held_in
 from consentry.enforce.native.directplan import held_at_once
 from consentry.enforce.native.ending import (
     LIMITED,
@@ -58,57 +55,22 @@ from consentry.enforce.native.planner import (
     require_rounding,
 )
 from consentry.enforce.native.planparts import hidden_places
-from consentry.enforce.native.probe import Trial, try_out
+from consentry.enforce.native.probe import Trial, try_out, try_out_bare
+from consentry.enforce.native.streamends import Io, StreamEnds
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.sealing import SealedFile, require_permitted
-from consentry.enforce.streams import Pipe, Terminal
+from consentry.enforce.streams import Pipe
 from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
 from consentry.surface.modes import Denials, Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
-HELD: Final = (
-    Held(Control.READS, "a root of its own with nothing but the grants, and Landlock"),
-    Held(Control.WRITES, "read-only mounts, and Landlock"),
-    Held(Control.LAYER, "overlayfs over a file system in memory"),
-    Held(Control.DENY_INSIDE, "mounts over the denied names; what is new there is not committed"),
-    Held(Control.NO_NETWORK, "a network namespace with nothing in it"),
-    Held(Control.PROGRAMS, "Landlock, noexec mounts, no memory files"),
-    Held(Control.ENVIRONMENT, "built from nothing"),
-    Held(Control.PROCESSES_APART, "a pid namespace, and Landlock's scopes"),
-    Held(Control.SYSTEM_CALLS, "a seccomp filter"),
-    Held(Control.NO_NEW_POWERS, "no_new_privs, empty capability sets, seccomp"),
-    Held(Control.FILES_READ, "a seccomp observer", Truth.OBSERVED),
-    Held(Control.DENIALS, "a seccomp observer", Truth.OBSERVED),
-)
-_VISIBLE_READS: Final = Held(
-    Control.READS, "Landlock, and mounts over what is protected; names can be looked up"
-)
-_EXACT_READS: Final = Held(
-    Control.FILES_READ, "files opened for the program, which may not itself", Truth.MEDIATED
-)
+__all__ = ["Io", "NativeEngine", "NativePlan"]
+
 _UMASK: Final = 0o022
 _KIB: Final = 1024
 _NO_ATTEST: Final = "leave out --attest or `denials: attested`"
-
-
-def held_in(
-    view: View, attested: Attested | None = None, reads: Reads = Reads.OBSERVED
-) -> tuple[Held, ...]:
-    """What holds in a box, and by what."""
-    other: dict[Control, Held] = {}
-    if view is View.VISIBLE:
-        other[Control.READS] = _VISIBLE_READS
-    if reads is Reads.EXACT:
-        other[Control.FILES_READ] = _EXACT_READS
-    held = tuple(other.get(each.control, each) for each in HELD)
-    if attested is None:
-        return held
-    records = "Landlock's audit records"
-    if attested.why is not None:
-        records += f", incomplete: {attested.why}"
-    return (*held, Held(Control.DENIALS, records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +80,8 @@ class NativePlan:
     wanted: Confinement
     plan: Plan
     limits: LimitPlan
-
-
-@dataclass(slots=True)
-class Io:
-    """Where a program's streams lead: given descriptors, capture, or a terminal.
-
-    With a terminal, a stream that is None leads there; without one, input that is None is empty
-    and output that is None goes nowhere but to what is kept. `capped` says that output is counted
-    while it passes.
-    """
-
-    stdin: int | None = None
-    stdout: int | None = None
-    stderr: int | None = None
-    keeps: bool = False
-    capped: bool = False
-    terminal: Terminal | None = None
-    supervisor: Supervisor | None = field(default=None, repr=False)
+    bare: Mapping[str, Any] | None = None
+    """What the launcher is told besides, where there are no namespaces."""
 
 
 class NativeEngine:
@@ -160,6 +106,9 @@ class NativeEngine:
         self._trial: Trial | None = None
         self._means: LimitMeans | None = None
         self._stock: GroupStock | None = None
+        self._one_look = Lock()
+        self._is_settled = False
+        self._without: baremode.NoNamespaces | None = None
 
     def probe(self) -> Probe:
         """What it enforces on this host, shown by doing it."""
@@ -168,14 +117,23 @@ class NativeEngine:
     def try_out(self) -> Trial:
         """The probe and the score-card it was made from; carried out once."""
         if self._trial is None:
-            trial = try_out(self.name, self._tried)
-            attested = attested_here(self._host.uid, self._host.landlock_abi)
-            self._trial = replace(trial, probe=replace(trial.probe, attested=attested))
+            self._trial = self._try_out()
         return self._trial
 
     def try_other_ways(self, folders: Sequence[Path]) -> tuple[WayCard, ...]:
         """The score-cards of the ways that the probe does not try; places are made in the folders."""
         return try_other_ways(self._tried, folders, self._host.protected)
+
+    def _try_out(self) -> Trial:
+        without = self.without_namespaces()
+        if without is not None:
+            return try_out_bare(self.name, self._tried, without)
+        trial = try_out(self.name, self._tried)
+        if trial.probe.is_usable:
+            attested = attested_here(self._host.uid, self._host.landlock_abi)
+            return replace(trial, probe=replace(trial.probe, attested=attested))
+        without = self.without_namespaces(surely=True)
+        return trial if without is None else try_out_bare(self.name, self._tried, without)
 
     def _tried(self, wanted: Confinement) -> Outcome:
         """A run of our own attacks, which need no permit; nothing else comes this way."""
@@ -184,6 +142,34 @@ class NativeEngine:
 
     def compile(self, wanted: Confinement) -> NativePlan:
         """Binds it to this host; raises `NotEnforceable` with what is not built or not there."""
+        without = self.without_namespaces()
+        return self._compiled(wanted) if without is None else self._compiled_bare(wanted, without)
+
+    def without_namespaces(self, *, surely: bool = False) -> baremode.NoNamespaces | None:
+        """Why there are none; `surely` asks the kernel even where nothing speaks against them."""
+        with self._one_look:
+            if not self._is_settled:
+                view = HostView(uid=self._host.uid)
+                if surely or baremode.shows_signs(view):
+                    self._without = baremode.refused_namespaces(
+                        lambda wanted: self._held_run(self._compiled(wanted), (), Io(keeps=True))
+                    )
+                    self._is_settled = True
+                if self._without is not None:
+                    self._host = baremode.host_without(self._host, view)
+                    self.close()
+            return self._without
+
+    def _compiled_bare(self, wanted: Confinement, without: baremode.NoNamespaces) -> NativePlan:
+        # The processes of the user are counted together, there being no namespace to count.
+        means = replace(self._limit_means(), counts_box_alone=False)
+        limits = LimitPlan.of(wanted.limits, means, writes=Writes.DIRECT)
+        is_counted = limits.limit(LimitedControl.MEMORY, Mechanism.WATCHER) is None
+        plan, told = baremode.compiled(wanted, self._host, limits, without, counted=is_counted)
+        require_rounding(self.name, wanted, plan)
+        return NativePlan(wanted, plan, limits, told)
+
+    def _compiled(self, wanted: Confinement) -> NativePlan:
         lacking = list(self._lacking(wanted))
         limits = LimitPlan.of(wanted.limits, self._limit_means(), writes=wanted.writes)
         lacking += [Lacking(LIMITED[each.control], each.why) for each in limits.unheld]
@@ -270,14 +256,14 @@ class NativeEngine:
         io: Io,
         allowed: Callable[[], None] = lambda: None,
     ) -> Outcome:
-        with Uninterrupted():
+        with Uninterrupted(), ExitStack() as ends:
             parent = self._launcher()
+            if plan.bare is not None:
+                plan = replace(plan, **baremode.placed(plan.wanted, plan.plan, self._host, ends))
             held = HeldLimits(plan.limits, f"run-{os.urandom(8).hex()}", stock=self._stock)
-            try:
-                with attestation(plan.wanted.denials) as records:
-                    return self._run(parent, plan, sealed, io, held, records, allowed)
-            finally:
-                held.close()
+            ends.callback(held.close)
+            records = ends.enter_context(attestation(plan.wanted.denials))
+            return self._run(parent, plan, sealed, io, held, records, allowed)
 
     def _launcher(self) -> NativeParent:
         with self._one_start:
@@ -286,8 +272,11 @@ class NativeEngine:
             if self._parent is None:
                 places = self._limit_means().places
                 sweep(places)
-                self._stock = GroupStock(places, self._ahead)
-                self._parent = NativeParent()
+                if self._without is None:
+                    self._stock = GroupStock(places, self._ahead)
+                    self._parent = NativeParent()
+                else:
+                    self._parent = NativeParent(baremode.launcher_of(self._host))
             return self._parent
 
     def _run(
@@ -300,7 +289,9 @@ class NativeEngine:
         records: Watch | None,
         allowed: Callable[[], None],
     ) -> Outcome:
-        streams = _Streams.of(io)
+        if plan.bare is not None:
+            baremode.require_no_sockets(io.stdin, io.stdout, io.stderr)
+        streams = StreamEnds.of(io)
         waits, go = socket.socketpair()
         files = [
             *streams.files,
@@ -310,10 +301,13 @@ class NativeEngine:
         request = self._request(plan, len(files), has_terminal=io.terminal is not None)
         if records is not None and plan.plan.landlock is not None:
             request["landlock"] = {**plan.plan.landlock, "mark": records.mark}
+        files += [each.descriptor for each in sealed]
+        doors: list[int] = []
         try:
-            running = parent.launch(
-                {**request, **held.told()}, [*files, *(each.descriptor for each in sealed)]
-            )
+            told = held.told()
+            if plan.bare is not None:
+                told = baremode.with_doors(told, 1 + len(files), doors)
+            running = parent.launch({**request, **told}, [*files, *doors])
         except BaseException:
             go.close()
             for pipe in streams.pipes:
@@ -322,6 +316,8 @@ class NativeEngine:
         finally:
             waits.close()
             streams.close()
+            for door in doors:
+                os.close(door)
         limits = plan.wanted.limits
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
@@ -377,6 +373,7 @@ class NativeEngine:
             "program": str(wanted.program.path),
             "argv": list(wanted.program.words),
             "env": dict(wanted.environment),
+            **(plan.bare or {}),
         }
 
     def _outcome(
@@ -399,6 +396,8 @@ class NativeEngine:
             found.complete = found.complete and attested.is_complete
         reads = plan.wanted.reads if found.reads_truth is Truth.MEDIATED else Reads.OBSERVED
         held_here = held_in(plan.wanted.view, attested, reads)
+        if plan.bare is not None:
+            held_here = baremode.HELD
         if plan.plan.direct is not None:
             held_here = tuple(held_at_once(held_here))
         code = ended.status
@@ -427,6 +426,7 @@ class NativeEngine:
             output_bytes=supervised.output_bytes,
             layer=ended.layer,
             limit=limit,
+            mode=None if plan.bare is None else baremode.MODE,
         )
 
     def close(self) -> None:
@@ -438,48 +438,6 @@ class NativeEngine:
             if self._stock is not None:
                 self._stock.close()
                 self._stock = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Streams:
-    """The descriptors to pass for the three streams, and the pipes that stand between."""
-
-    files: tuple[int, ...]
-    pipes: tuple[Pipe, ...]
-    empty: int | None
-
-    @classmethod
-    def of(cls, io: Io) -> "_Streams":
-        _require_no_folder(io)
-        pipes: list[Pipe] = []
-        files: list[int] = []
-        for leads_to in (io.stdout, io.stderr):
-            if leads_to is None and io.terminal is not None:
-                files.append(io.terminal.its)
-            elif io.keeps or io.capped or leads_to is None:
-                pipes.append(Pipe(leads_to, io.keeps))
-                files.append(pipes[-1].writer)
-            else:
-                files.append(leads_to)
-        empty = None
-        stdin = io.stdin
-        if stdin is None:
-            stdin = empty = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-            if io.terminal is not None and io.terminal.typed is not None:
-                stdin = io.terminal.its
-        return cls((stdin, *files), tuple(pipes), empty)
-
-    def close(self) -> None:
-        """What the box has by now."""
-        if self.empty is not None:
-            os.close(self.empty)
-
-
-def _require_no_folder(io: Io) -> None:
-    """An open folder is a way out: from there, names lead through the host's own tree."""
-    for name, descriptor in (("input", io.stdin), ("output", io.stdout), ("error", io.stderr)):
-        if descriptor is not None and stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            raise Refused(Code.FILE_UNUSABLE, f"standard {name} is a folder, which no program gets")
 
 
 def _with_file_numbers(

@@ -6,7 +6,7 @@ What a snippet gives back is its own word; everything else is told by the kernel
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
@@ -19,13 +19,14 @@ from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome
-from consentry.enforce.engines.native import HELD, Io
+from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan
-from consentry.enforce.native import calls
+from consentry.enforce.native import baremode, calls
+from consentry.enforce.native.boxcontrols import HELD
 from consentry.enforce.native.ending import (
     LIMITED,
     LimitWatch,
@@ -102,6 +103,9 @@ class NativeCode:
         self._workers: SnippetWorkers | None = None
         self._stock: GroupStock | None = None
         self._one_at_a_time = Lock()
+        self._one_look = Lock()
+        self._is_settled = False
+        self._refused: baremode.NoNamespaces | None = None
 
     def compile(
         self, wanted: Confinement, protected: ProtectedRoots, preload: Sequence[str] = ()
@@ -118,6 +122,7 @@ class NativeCode:
         )
         limits = LimitPlan.of(wanted.limits, self._means, writes=wanted.writes)
         lacking = [
+            *self._without_namespaces(host),
             *self._lacking(wanted, host),
             *(Lacking(LIMITED[each.control], each.why) for each in limits.unheld),
         ]
@@ -135,6 +140,21 @@ class NativeCode:
         shown = [*(layer.root for layer in compiled.layered), *compiled.readable]
         found = hidden_places(compiled.denied, shown, wanted.workspace, self._home)
         return compiled.hidden == tuple(found)
+
+    def _without_namespaces(self, host: Host) -> Iterator[Lacking]:
+        """A worker is copied into namespaces; where there are none, nothing holds its copies."""
+        with self._one_look:
+            if not self._is_settled:
+                engine = NativeEngine(self._home, host.protected)
+                try:
+                    self._refused = engine.without_namespaces()
+                finally:
+                    engine.close()
+                self._is_settled = True
+        if self._refused is not None:
+            why = f"a snippet runs in a copy of a worker in namespaces, and {self._refused.why}"
+            remedy = f"consentry exec --view visible -- python3 - < FILE, or {self._refused.remedy}"
+            yield Lacking(Control.PROCESSES_APART, why, remedy)
 
     def _lacking(self, wanted: Confinement, host: Host) -> list[Lacking]:
         found = []

@@ -276,7 +276,8 @@ class _Reader:
             rule = f"protected root {row.pattern.text}"
             self._deny(operation, place, rule, None, times)
         elif own is not None and not _below(place, self._shown):
-            self._deny(operation, place, f"{own} is the run's own", None, times)
+            rule = f"{own} is the run's own" if self._plan.has_own_tree else "not granted"
+            self._deny(operation, place, rule, None, times)
         else:
             self._deny(operation, place, "not granted", _option(option, named or place), times)
 

@@ -118,6 +118,10 @@ def _on_landlock(*_: object) -> str:
     return "boot a kernel (5.13 or newer) with landlock in the list of the parameter `lsm=`"
 
 
+def _on_other_user(*_: object) -> str:
+    return "this root may not change its user (CAP_SETUID, CAP_SETGID); run it as an ordinary user"
+
+
 _ADVICE: Final[tuple[tuple[str, Callable[[int, HostView], str]], ...]] = (
     ("clone", _on_namespaces),
     ("uid_map", _on_namespaces),
@@ -131,6 +135,7 @@ _ADVICE: Final[tuple[tuple[str, Callable[[int, HostView], str]], ...]] = (
     ("open_tree", _on_mount),
     ("seccomp", _on_filter),
     ("landlock", _on_landlock),
+    ("becoming another user", _on_other_user),
 )
 
 

@@ -18,6 +18,10 @@ _USERS: Final = (("/etc/passwd", 2), ("/etc/passwd", 3), ("/etc/group", 2))
 _RANGES: Final = ("/etc/subuid", "/etc/subgid")
 _MAPS: Final = ("/proc/self/uid_map", "/proc/self/gid_map")
 
+_FEW: Final = 100
+# Root itself, and the numbers that the kernel shows for users it has no number for.
+_NOBODYS: Final = (0, 65534, 65535)
+
 _Range = tuple[int, int]
 """The first number, and the first one after."""
 
@@ -35,6 +39,20 @@ def ids_behind_root(view: HostView) -> int:
         if is_there and not any(_overlap(block, each) for each in taken):
             return first
     return FIRST
+
+
+def one_behind_root(view: HostView) -> int | None:
+    """A single number that is nobody's, for what maps no block; None where there is none."""
+    block = ids_behind_root(view)
+    taken = [*_users(view), *_set_aside(view)]
+    there = [list(_mapped(view, path)) for path in _MAPS]
+    ends = [end - 1 for _, end in there[0] if end <= FIRST]
+    for number in (block, *(each for end in ends for each in range(end, end - _FEW, -1))):
+        one = (number, number + 1)
+        is_there = all(any(_is_within(one, each) for each in each_map) for each_map in there)
+        if number not in _NOBODYS and is_there and not any(_overlap(one, each) for each in taken):
+            return number
+    return None
 
 
 def _candidates(there: list[list[_Range]]) -> Iterator[int]:

@@ -58,9 +58,13 @@ class Ended:
 class Running:
     """One box that was started; not shared between threads."""
 
-    def __init__(self, news: socket.socket, *, listens: bool = True) -> None:
+    def __init__(
+        self, news: socket.socket, *, listens: bool = True, ends_alone: bool = True
+    ) -> None:
+        """With `ends_alone` false, what runs does not end by itself with its first process."""
         self._news = news
         self._listens = listens
+        self._ends_alone = ends_alone
         self._pidfd: int | None = None
         self.pid: int | None = None
         self._for_the_start: list[int] = []
@@ -124,7 +128,7 @@ class Running:
 
     def kill(self) -> None:
         """Kills the box itself, for one that does not listen."""
-        self.pass_signal(signal.SIGKILL)
+        self.pass_signal(signal.SIGKILL if self._ends_alone else END_NOW)
 
     @property
     def store(self) -> int | None:
@@ -159,12 +163,14 @@ class Running:
 class NativeParent:
     """A launcher and the socket to it; threads may share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: str | None = None) -> None:
+        """`program` is what the interpreter is told, where it is not the usual launcher."""
         _sweep()
-        self._root, self._lock = _own_folder()
+        self._root, self._lock = own_folder(_PREFIX)
         self._one_at_a_time = Lock()
         self._control, its = socket.socketpair()
-        argv = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(its.fileno()), str(_SOURCE)]
+        argv = [sys.executable, "-I", "-S", "-c", program or _PROGRAM]
+        argv += [str(its.fileno()), str(_SOURCE)]
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
             argv,
             pass_fds=[its.fileno()],
@@ -193,7 +199,7 @@ class NativeParent:
             raise Refused(Code.ENGINE_FAILED, f"the launcher is gone: {problem}") from problem
         finally:
             its.close()
-        return Running(mine, listens="worker" not in plan)
+        return Running(mine, listens="worker" not in plan, ends_alone="bare" not in plan)
 
     @property
     def is_gone(self) -> bool:
@@ -208,10 +214,10 @@ class NativeParent:
         os.close(self._lock)
 
 
-def _own_folder() -> tuple[str, int]:
-    """An empty folder to build roots on, and a descriptor that tells others it is in use."""
+def own_folder(prefix: str) -> tuple[str, int]:
+    """A new folder, and a descriptor that tells others it is in use."""
     while True:
-        path = tempfile.mkdtemp(prefix=_PREFIX, dir=_FOLDERS)
+        path = tempfile.mkdtemp(prefix=prefix, dir=_FOLDERS)
         # Another owner may sweep it before it is locked.
         with suppress(FileNotFoundError):
             lock = os.open(path, _AS_FOLDER)

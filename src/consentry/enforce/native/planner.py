@@ -81,12 +81,22 @@ class Plan:
     """So many of the first steps are the same for every run of the same kind; with none, the whole
     plan is for one run only."""
 
+    has_own_tree: bool = True
+    """Whether the names of the run's own folders mean those, and not the host's."""
+
+    listed: frozenset[str] = frozenset()
+    """Folders of which the names can be listed, and no more."""
+
     exact: dict[str, Any] | None = None
     """Where the program may not read files by itself: who may, and at which places."""
 
     def may_read(self, path: str) -> bool:
         """Whether what is there may be opened; where only grants are there, all of it may."""
-        return self.legible is None or any(_is_below(path, each) for each in self.legible)
+        return (
+            self.legible is None
+            or path in self.listed
+            or any(_is_below(path, each) for each in self.legible)
+        )
 
     def may_write(self, path: str) -> bool:
         """Whether what is mounted there can be written: the innermost place decides."""

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome, Probe
+from consentry.enforce.native.baremode import MODE, NoNamespaces
 from consentry.enforce.roots import is_own
 from consentry.enforce.scorecard import Ground, ScoreCard, Verdict
 
@@ -37,10 +38,10 @@ class Trial:
     card: ScoreCard | None = None
 
 
-def try_out(engine: str, launch: Launch) -> Trial:
+def try_out(engine: str, launch: Launch, without: NoNamespaces | None = None) -> Trial:
     """Carries out the attacks in a box that `launch` makes; never raises for what a host lacks."""
     try:
-        return _tried(engine, launch)
+        return _tried(engine, launch, without)
     except NotEnforceable as problem:
         first = problem.lacking[0]
         return Trial(_nothing(engine, first.why, first.remedy or problem.help_line))
@@ -50,16 +51,31 @@ def try_out(engine: str, launch: Launch) -> Trial:
         return Trial(_nothing(engine, str(problem), "make room in /tmp, or the right to write it"))
 
 
-def _tried(engine: str, launch: Launch) -> Trial:
+def try_out_bare(engine: str, launch: Launch, without: NoNamespaces) -> Trial:
+    """The same where there are no namespaces: what no run has there is lacking besides."""
+    trial = try_out(engine, launch, without)
+    probe = trial.probe
+    if not probe.is_usable:
+        # The way that holds everything was refused first.
+        first = probe.lacking[0]
+        why = f"{without.why}; without namespaces: {first.why}"
+        return replace(trial, probe=_nothing(engine, why, without.remedy))
+    lacking = (*without.lacking, *probe.lacking)
+    return replace(trial, probe=replace(probe, lacking=lacking, mode=MODE, because=without.why))
+
+
+def _tried(engine: str, launch: Launch, without: NoNamespaces | None) -> Trial:
+    is_bare = without is not None
+    unpromised = frozenset(each.control.value for each in (without.lacking if without else ()))
     said = "there is no interpreter that a box could start"
     for interpreter, prefixes in interpreters():
-        with Ground() as ground:
-            wanted = ground.confinement(interpreter, prefixes)
+        with Ground(for_others=is_bare) as ground:
+            wanted = ground.confinement(interpreter, prefixes, is_bare=is_bare)
             outcome, unlimited = launched(launch, wanted)
             if outcome.layer is not None:
                 os.close(outcome.layer)
             try:
-                card = ScoreCard.of(outcome.stdout, outcome.limit)
+                card = ScoreCard.of(outcome.stdout, outcome.limit, unpromised)
             except ValueError:
                 said = _last_line(outcome)
                 continue

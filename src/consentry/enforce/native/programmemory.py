@@ -10,6 +10,7 @@ forgotten when anybody starts a program, and where it shows nothing the process 
 """
 
 import ctypes
+import errno
 import os
 
 from consentry.enforce.native import calls
@@ -140,5 +141,15 @@ class ProgramMemory:
         self._remote.base = at
         got: int = _read_memory(pid, self._into, 1, self._from, 1, 0)
         if got < 0:
-            raise calls.failed("process_vm_readv")
+            if ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS):
+                raise calls.failed("process_vm_readv")
+            return self._read_by_file(pid, at, length)
         return got
+
+    def _read_by_file(self, pid: int, at: int, length: int) -> int:
+        """Where a filter around us refuses the call, as in containers."""
+        memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return os.preadv(memory, [memoryview(self._buffer)[:length]], at)
+        finally:
+            os.close(memory)

@@ -56,6 +56,8 @@ class ReadGrants:
     picked: tuple[Picked, ...]
     rounded: tuple[Rounded, ...]
     programs: frozenset[str] = frozenset()
+    around: tuple[Picked, ...] = ()
+    """Whole roots with something denied in them, where nothing can cover it: what lies beside it."""
 
     def held_as(self, place: str) -> HeldAs | None:
         """How the grant is held by which a file could be read; None where it could not."""
@@ -63,7 +65,7 @@ class ReadGrants:
         if (
             place in self.programs
             or any(path.is_relative_to(root.path) for root in self.whole)
-            or any(each.has(place) for each in self.picked)
+            or any(each.has(place) for each in (*self.picked, *self.around))
         ):
             return HeldAs.EXACT
         around = [each.root for each in self.rounded if path.is_relative_to(each.root.path)]
@@ -73,7 +75,7 @@ class ReadGrants:
 
     def rule_against(self, place: str) -> str:
         """Why a file that is there cannot be read."""
-        for each in self.picked:
+        for each in (*self.picked, *self.around):
             if Path(place).is_relative_to(each.root.path):
                 text = each.root.pattern.text
                 is_new = is_matched(each.root, place)

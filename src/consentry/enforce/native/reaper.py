@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOT_FOUND, NOT_EXECUTABLE, NOT_BUILT = 127, 126, 125
 _SIGKILL, _SIGCHLD = 9, 17
 END_NOW = 34  # the first signal that programs do not use
-_PASSED_ON = (1, 2, 3, 15, 10, 12, 28)  # HUP INT QUIT TERM USR1 USR2 WINCH
+PASSED_ON = (1, 2, 3, 15, 10, 12, 28)  # HUP INT QUIT TERM USR1 USR2 WINCH
 OF_PYTHON = (2, 13, 25)  # INT PIPE XFSZ, which every interpreter takes for itself
 _MOST_SIGNALS = 65
 _HIDDEN = (32, 33)  # the C library's own, which a caller without it may ignore
@@ -61,11 +61,11 @@ def _live(run: "Callable[[], int]", report: int) -> None:
         calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
         status = run()
     except box.Replaced as problem:
-        _tell(report, "replaced", 0, str(problem))
+        tell(report, "replaced", 0, str(problem))
     except OSError as problem:
-        _tell(report, "failed", problem.errno or 0, str(problem.filename or problem.strerror))
+        tell(report, "failed", problem.errno or 0, str(problem.filename or problem.strerror))
     except BaseException as problem:  # noqa: BLE001 - nothing above this frame is ours
-        _tell(report, "failed", 0, f"{type(problem).__name__}: {problem}")
+        tell(report, "failed", 0, f"{type(problem).__name__}: {problem}")
     finally:
         os._exit(status)
 
@@ -121,15 +121,15 @@ def _finish(
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
     calls.prctl(calls.PR_SET_DUMPABLE, 0)
-    _pass_out(gate, b"b" if built.has_layer else b"s", built.store)
-    for number in _PASSED_ON:
+    pass_out(gate, b"b" if built.has_layer else b"s", built.store)
+    for number in PASSED_ON:
         _signal.signal(number, _signal.SIG_IGN)
     child = os.fork()
     if child == 0:
         _become_program(plan, files, report, gate)
     os.close(gate)
-    for number in _PASSED_ON:
-        _signal.signal(number, lambda n, _: _pass_on(child, n))
+    for number in PASSED_ON:
+        _signal.signal(number, lambda n, _: pass_on(child, n))
     _signal.signal(END_NOW, lambda *_: _kill_all())
     return _reap(child, report)
 
@@ -140,13 +140,13 @@ def _become_program(
     try:
         forget_signals()
         os.setsid()
-        _take_streams(plan, files)
+        take_streams(plan, files)
         for which, soft, hard in plan["rlimits"]:
             resource.setrlimit(which, (soft, hard))
         os.umask(plan["umask"])
         os.chdir(plan["cwd"])
         calls.prctl(calls.PR_SET_DUMPABLE, 1)
-        _offer_to_die_first()
+        offer_to_die_first()
         restraint.restrict_files(plan["landlock"])
         listener = calls.seccomp(plan["filter"], listening=plan["listens"])
         if plan["listens"]:
@@ -162,7 +162,7 @@ def _become_program(
         os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
     except OSError as problem:
         what = "program" if problem.filename == plan["program"] else "failed"
-        _tell(report, what, problem.errno or 0, str(problem.filename or problem.strerror))
+        tell(report, what, problem.errno or 0, str(problem.filename or problem.strerror))
         not_found = problem.errno == errno.ENOENT
         os._exit(NOT_FOUND if not_found else NOT_EXECUTABLE)
     finally:
@@ -188,7 +188,7 @@ def keep_only(descriptors: "Sequence[int]") -> None:
     calls.close_from(first)
 
 
-def _offer_to_die_first() -> None:
+def offer_to_die_first() -> None:
     """Short of memory, the kernel takes the program, not this box's first process or the host's."""
     try:
         _write("/proc/self/oom_score_adj", b"1000")
@@ -202,7 +202,8 @@ def _write(path: str, content: bytes) -> None:
     os.close(descriptor)
 
 
-def _take_streams(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
+def take_streams(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
+    """The three streams, and a terminal where there is one."""
     for number, index in enumerate(plan["streams"]):
         os.dup2(files[index], number)
     if plan["terminal"]:
@@ -211,7 +212,8 @@ def _take_streams(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
         fcntl.ioctl(files[plan["terminal"]], 0x540E, 0)  # TIOCSCTTY
 
 
-def _pass_out(gate: int, what: bytes, descriptor: int | None) -> None:
+def pass_out(gate: int, what: bytes, descriptor: int | None) -> None:
+    """Says one word to the launcher, with a descriptor or without."""
     with_gate = _socket.socket(fileno=gate)
     rights = [] if descriptor is None else [descriptor.to_bytes(4, "little")]
     with_gate.sendmsg([what], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, each) for each in rights])
@@ -228,7 +230,7 @@ def _reap(child: int, report: int) -> int:
             break
     _end_the_rest()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    _tell(report, "ended", status, (used.ru_utime, used.ru_stime, used.ru_maxrss))
+    tell(report, "ended", status, (used.ru_utime, used.ru_stime, used.ru_maxrss))
     return 0
 
 
@@ -249,13 +251,15 @@ def _kill_all() -> None:
         return
 
 
-def _pass_on(child: int, number: int) -> None:
+def pass_on(child: int, number: int) -> None:
+    """A signal to the program and its group."""
     try:
         os.killpg(child, number)
     except ProcessLookupError:
         return
 
 
-def _tell(report: int, what: str, number: int, detail: object) -> None:
+def tell(report: int, what: str, number: int, detail: object) -> None:
+    """Reports to the launcher."""
     message = marshal.dumps((what, number, detail))  # type: ignore[arg-type]
     os.write(report, len(message).to_bytes(4, "little") + message)

@@ -49,7 +49,7 @@ _X32_BIT: Final = 0x40000000
 _LOAD, _JUMP_EQUAL, _JUMP_OVER, _JUMP_AT_LEAST = 0x20, 0x15, 0x25, 0x35
 _JUMP_BITS, _RETURN, _AND = 0x45, 0x06, 0x54
 _NUMBER_AT, _ARCH_AT, _ARGUMENTS_AT = 0, 4, 16
-_ALLOW, _KILL, _ERRNO, _NOTIFY = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
+ALLOW, _KILL, ERRNO, _NOTIFY = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FC00000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,53 +69,63 @@ def compile_filter(machine: str, wish: FilterWish) -> bytes:
     """The filter as the kernel takes it; raises `KeyError` for a machine it is not written for."""
     numbers = NUMBERS[machine]
     refused = [*REFUSED] if wish.memory_files else [*REFUSED, "memfd_create"]
-    code = _Program()
-    code.load(_ARCH_AT)
-    code.unless_equal(AUDIT_ARCH[machine], _KILL)
-    code.load(_NUMBER_AT)
-    if machine == "x86_64":
-        code.if_at_least(_X32_BIT, _KILL)
+    code = FilterProgram.begun(machine)
     if wish.observed:
         code.if_among((numbers[n] for n in OBSERVED if n in numbers), _NOTIFY)
         code.if_argument_set(numbers["sendto"], 4, _NOTIFY)
-    code.if_among((numbers[n] for n in refused if n in numbers), _ERRNO | errno.EPERM)
+    code.if_among((numbers[n] for n in refused if n in numbers), ERRNO | errno.EPERM)
     for name, mode in () if wish.lends_identity else _MODES:
         if name in numbers:
-            code.if_argument_bits(numbers[name], mode, _SET_ID, _ERRNO | errno.EPERM)
-    code.if_among([numbers["clone3"]], _ERRNO | errno.ENOSYS)
-    code.if_argument_bits(numbers["clone"], 0, _NEW_NAMESPACE_BITS, _ERRNO | errno.EPERM)
-    code.if_argument_among(numbers["ioctl"], 1, _TERMINAL_REQUESTS, _ERRNO | errno.EPERM)
+            code.if_argument_bits(numbers[name], mode, _SET_ID, ERRNO | errno.EPERM)
+    code.if_among([numbers["clone3"]], ERRNO | errno.ENOSYS)
+    code.if_argument_bits(numbers["clone"], 0, _NEW_NAMESPACE_BITS, ERRNO | errno.EPERM)
+    code.if_argument_among(numbers["ioctl"], 1, _TERMINAL_REQUESTS, ERRNO | errno.EPERM)
     # As where the kernel has such a limit itself.
-    code.if_argument_over(numbers["shmget"], 1, MOST_SEGMENT, _ERRNO | errno.EINVAL)
+    code.if_argument_over(numbers["shmget"], 1, MOST_SEGMENT, ERRNO | errno.EINVAL)
     families = [each for each in wish.families if wish.named_sockets or each != _BY_NAME]
-    code.unless_argument_among(numbers["socket"], 0, families, _ERRNO | errno.EAFNOSUPPORT)
-    code.unless_argument_among(numbers["socketpair"], 0, (_BY_NAME,), _ERRNO | errno.EAFNOSUPPORT)
+    code.unless_argument_among(numbers["socket"], 0, families, ERRNO | errno.EAFNOSUPPORT)
+    code.unless_argument_among(numbers["socketpair"], 0, (_BY_NAME,), ERRNO | errno.EAFNOSUPPORT)
     if not wish.named_sockets:
         # Both ends of such a pair stay with each other; one of datagrams can be sent elsewhere.
         code.unless_argument_among(
-            numbers["socketpair"], 1, _CONNECTED, _ERRNO | errno.ESOCKTNOSUPPORT, within=_TYPE_BITS
+            numbers["socketpair"], 1, _CONNECTED, ERRNO | errno.ESOCKTNOSUPPORT, within=_TYPE_BITS
         )
-    code.give(_ALLOW)
+    code.give(ALLOW)
     return code.assembled()
 
 
-class _Program:
+class FilterProgram:
     """Instructions of the classic packet filter, eight bytes each."""
 
     def __init__(self) -> None:
         self._code: list[tuple[int, int, int, int]] = []
 
+    @classmethod
+    def begun(cls, machine: str) -> "FilterProgram":
+        """One that ends whoever calls by another machine's numbers, with the number loaded."""
+        code = cls()
+        code.load(_ARCH_AT)
+        code.unless_equal(AUDIT_ARCH[machine], _KILL)
+        code.load(_NUMBER_AT)
+        if machine == "x86_64":
+            code.if_at_least(_X32_BIT, _KILL)
+        return code
+
     def load(self, offset: int) -> None:
+        """Takes a word of what is known of a call."""
         self._code.append((_LOAD, 0, 0, offset))
 
     def give(self, action: int) -> None:
+        """Ends with this answer."""
         self._code.append((_RETURN, 0, 0, action))
 
     def unless_equal(self, value: int, action: int) -> None:
+        """Gives an answer to all other values."""
         self._code.append((_JUMP_EQUAL, 1, 0, value))
         self.give(action)
 
     def if_at_least(self, value: int, action: int) -> None:
+        """Gives an answer from a value on."""
         self._code.append((_JUMP_AT_LEAST, 0, 1, value))
         self.give(action)
 
@@ -128,6 +138,7 @@ class _Program:
         self.give(action)
 
     def if_argument_bits(self, number: int, argument: int, bits: int, action: int) -> None:
+        """One of the bits is set."""
         self._when(number, argument, [(_JUMP_BITS, 0, 1, bits), (_RETURN, 0, 0, action)])
 
     def if_argument_set(self, number: int, argument: int, action: int) -> None:
@@ -161,6 +172,7 @@ class _Program:
     def if_argument_among(
         self, number: int, argument: int, values: Sequence[int], action: int
     ) -> None:
+        """It is one of the values."""
         tests = [(_JUMP_EQUAL, len(values) - 1 - i, 0, v) for i, v in enumerate(values[:-1])]
         tests.append((_JUMP_EQUAL, 0, 1, values[-1]))
         self._when(number, argument, [*tests, (_RETURN, 0, 0, action)])
@@ -185,6 +197,7 @@ class _Program:
         self.load(_NUMBER_AT)
 
     def assembled(self) -> bytes:
+        """As the kernel takes it."""
         return b"".join(
             code.to_bytes(2, "little") + bytes((yes, no)) + value.to_bytes(4, "little")
             for code, yes, no, value in self._code

@@ -22,7 +22,15 @@ _X86_64: Final = {
     "migrate_pages": 256, "unshare": 272, "move_pages": 279, "perf_event_open": 298,
     "fanotify_init": 300, "name_to_handle_at": 303, "open_by_handle_at": 304,
     "clock_adjtime": 305, "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311,
-    "chmod": 90, "fchmod": 91, "fchmodat": 268,
+    "chmod": 90, "fchmod": 91, "fchmodat": 268, "chown": 92, "fchown": 93, "lchown": 94,
+    "fchownat": 260, "utime": 132, "utimes": 235, "futimesat": 261, "utimensat": 280,
+    "setxattr": 188, "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197, "lremovexattr": 198,
+    "fremovexattr": 199, "inotify_init": 253, "inotify_init1": 294, "fcntl": 72, "shmat": 30,
+    "shmctl": 31, "semget": 64, "semop": 65, "semctl": 66, "semtimedop": 220, "msgget": 68,
+    "msgsnd": 69, "msgrcv": 70, "msgctl": 71, "mq_open": 240, "mq_unlink": 241, "prlimit64": 302,
+    "setpriority": 141, "ioprio_set": 251, "sched_setparam": 142, "sched_setscheduler": 144,
+    "sched_setaffinity": 203, "sched_setattr": 314, "bind": 49, "listen": 50, "accept": 43,
+    "accept4": 288,
     "kcmp": 312, "finit_module": 313, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
 }  # fmt: skip
 _GENERIC: Final = {
@@ -38,7 +46,13 @@ _GENERIC: Final = {
     "migrate_pages": 238, "unshare": 97, "move_pages": 239, "perf_event_open": 241,
     "fanotify_init": 262, "name_to_handle_at": 264, "open_by_handle_at": 265,
     "clock_adjtime": 266, "setns": 268, "process_vm_readv": 270, "process_vm_writev": 271,
-    "fchmod": 52, "fchmodat": 53,
+    "fchmod": 52, "fchmodat": 53, "fchown": 55, "fchownat": 54, "utimensat": 88, "setxattr": 5,
+    "lsetxattr": 6, "fsetxattr": 7, "removexattr": 14, "lremovexattr": 15, "fremovexattr": 16,
+    "inotify_init1": 26, "fcntl": 25, "shmat": 196, "shmctl": 195, "semget": 190, "semop": 193,
+    "semctl": 191, "semtimedop": 192, "msgget": 186, "msgsnd": 189, "msgrcv": 188, "msgctl": 187,
+    "mq_open": 180, "mq_unlink": 181, "prlimit64": 261, "setpriority": 140, "ioprio_set": 30,
+    "sched_setparam": 118, "sched_setscheduler": 119, "sched_setaffinity": 122,
+    "sched_setattr": 274, "bind": 200, "listen": 201, "accept": 202, "accept4": 242,
     "kcmp": 272, "finit_module": 273, "kexec_file_load": 294, "bpf": 280, "userfaultfd": 282,
 }  # fmt: skip
 _EVERYWHERE: Final = {
@@ -46,7 +60,8 @@ _EVERYWHERE: Final = {
     "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433,
     "clone3": 435, "openat2": 437, "pidfd_getfd": 438, "process_madvise": 440,
     "fchmodat2": 452, "mount_setattr": 442, "quotactl_fd": 443, "memfd_secret": 447, "statmount": 457,
-    "listmount": 458, "open_tree_attr": 467,
+    "listmount": 458, "open_tree_attr": 467, "process_mrelease": 448, "setxattrat": 463,
+    "removexattrat": 466, "file_setattr": 469,
 }  # fmt: skip
 
 NUMBERS: Final[Mapping[str, Mapping[str, int]]] = {
