@@ -1,6 +1,7 @@
 """Erasing everything: only what is ours, only when nothing else is there, and nobody records on."""
 
 import os
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ from consentry.base.clock import SystemClock
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, Refused
 from consentry.base.ids import Uuid7Ids
+from consentry.record.chain import ChainFault
 from consentry.service.checkpoints import take_checkpoint
 from consentry.service.erasing import Belongings, erase, find_belongings
 from consentry.service.ledgers import ledger_for_reading, ledger_for_writing
 from consentry.service.surroundings import Surroundings
+from consentry.store.sqlite import SqliteDatabase
 from tests.record.samples import Drafts
 from tests.service.conftest import MakeAround
 
@@ -120,3 +123,60 @@ def test_an_unsafe_state_directory_is_not_touched(here: Surroundings, state: Pat
         find_belongings(here)
     assert caught.value.code is Code.STATE_UNSAFE
     assert (state / "ledger.db").exists()
+
+
+class _Crash(Exception):
+    """The power is cut."""
+
+
+@pytest.mark.parametrize("removed", range(9))
+def test_a_crash_in_the_middle_leaves_no_half_of_a_ledger(
+    here: Surroundings, state: Path, monkeypatch: pytest.MonkeyPatch, removed: int
+) -> None:
+    """After so many names: what is left records nothing more, or is gone; and can be erased again.
+
+    Somebody has it open, so that SQLite leaves its log where it is.
+    """
+    before = (state / "machine-id").read_text()
+    with closing(ledger_for_writing(here)) as open_before:
+        open_before.append(Drafts(Uuid7Ids(SystemClock())).make())
+        unlink, left = Path.unlink, removed
+
+        def until_then(path: Path, missing_ok: bool = False) -> None:  # noqa: FBT001, FBT002 - its
+            nonlocal left
+            if left == 0:
+                raise _Crash
+            left -= path.exists()
+            unlink(path, missing_ok=missing_ok)
+
+        with monkeypatch.context() as crashing, suppress(_Crash):
+            crashing.setattr(Path, "unlink", until_then)
+            erase(belongings(here))
+    names = {path.name for path in state.iterdir()} if state.exists() else set()
+    assert "ledger.db" in names or "ledger.db-wal" not in names
+    if "ledger.db" in names:
+        with pytest.raises(LedgerProblem):
+            ledger_for_writing(here).append(Drafts(Uuid7Ids(SystemClock())).make())
+        erase(belongings(here))
+    with closing(ledger_for_writing(here)) as fresh:
+        fresh.append(Drafts(Uuid7Ids(SystemClock())).make())
+        assert not isinstance(fresh.history.verify(), ChainFault)
+        assert len(list(fresh.history.events())) == 2  # the machine's own, and this one
+    assert (state / "machine-id").read_text() != before
+
+
+def test_a_ledger_that_is_being_read_is_not_erased(
+    here: Surroundings, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told, and nothing is gone; nor is anything recorded from then on."""
+    defaults = SqliteDatabase.__init__.__kwdefaults__
+    monkeypatch.setitem(defaults, "patience", 0.2)
+    with closing(SqliteDatabase(state / "ledger.db")) as database, database.reading() as view:
+        assert list(view.rows("SELECT count(*) FROM sqlite_schema"))
+        found = belongings(here)
+        with pytest.raises(LedgerProblem) as caught:
+            erase(found)
+        assert caught.value.code is Code.LEDGER_BUSY
+        assert set(found.files) <= {path.name for path in state.iterdir()}
+    erase(belongings(here))
+    assert not state.exists()

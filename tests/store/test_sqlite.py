@@ -1,7 +1,10 @@
 """The file under the ledger: whatever is done to it meanwhile, nothing is acknowledged and lost."""
 
+import contextlib
 import os
+import socket
 import sqlite3
+import stat
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -144,3 +147,60 @@ def test_a_folder_whose_name_is_no_text_can_hold_the_ledger_and_its_copy(tmp_pat
     database.close()
     ledger.close()
     assert (folder / "ledger.db").is_file()
+
+
+def _as_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _as_device(path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root makes devices")
+    os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 5))
+
+
+def _as_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made, contextlib.chdir(path.parent):
+        made.bind(path.name)
+
+
+KINDS = {
+    "a pipe": os.mkfifo,
+    "a folder": _as_folder,
+    "a device": _as_device,
+    "a socket": _as_socket,
+}
+
+
+@pytest.mark.parametrize("access", Access)
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-turn"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_is_refused_and_not_waited_for(
+    tmp_path: Path, kind: str, suffix: str, access: Access
+) -> None:
+    """Nobody writes to a pipe that is in the ledger's place, and a device has no end."""
+    path = tmp_path / "ledger.db"
+    if suffix:
+        open_ledger(path).close()
+        path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
+    KINDS[kind](path.with_name(f"{path.name}{suffix}"))
+    with pytest.raises(LedgerProblem) as caught:
+        SqliteDatabase(path, access)
+    assert caught.value.code is Code.LEDGER_CORRUPT
+    assert caught.value.message == f"`{path}{suffix}` is not a file: {kind}"
+
+
+def test_a_new_ledger_is_there_after_a_power_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name, and that of its log, are made durable when it is made; later that is not needed."""
+    synced: list[os.stat_result] = []
+    fsync = os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda opened: (synced.append(os.fstat(opened)), fsync(opened))
+    )
+    path = tmp_path / "ledger.db"
+    SqliteDatabase(path).close()
+    assert [os.path.samestat(each, tmp_path.stat()) for each in synced] == [True]
+    SqliteDatabase(path).close()
+    assert len(synced) == 1

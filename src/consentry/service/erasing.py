@@ -71,9 +71,10 @@ def erase(belongings: Belongings) -> None:
     if DATABASE_NAME in belongings.files:
         _close_for_good(belongings.place.database)
     try:
-        # SQLite may have made or removed files beside the database since they were listed.
-        for name in (*belongings.files, *_beside_the_database()):
-            (folder / name).unlink(missing_ok=True)
+        for names in _in_order(belongings.files):
+            for name in names:
+                (folder / name).unlink(missing_ok=True)
+            sync_folder(folder)
         folder.rmdir()
         sync_folder(folder.parent)
     except OSError as problem:
@@ -90,12 +91,23 @@ def _close_for_good(path: Path) -> None:
         raise
     try:
         close_for_good(database)
+        database.put_into_one_file()
     finally:
         database.close()
 
 
-def _beside_the_database() -> Sequence[str]:
-    return [f"{DATABASE_NAME}{suffix}" for suffix in ("-wal", "-shm", "-journal", "-turn")]
+def _in_order(files: Sequence[str]) -> tuple[Sequence[str], ...]:
+    """What goes together, each on disk before the next goes, so that a crash leaves no half of it.
+
+    A log without its database would become part of the next one of that name; so it goes first,
+    when the database has all that was in it. The database, closed for good, goes last: while it is
+    there, nothing is recorded under a key or an id that is gone.
+    """
+    # SQLite may have made or removed files beside the database since they were listed.
+    beside = [f"{DATABASE_NAME}{suffix}" for suffix in ("-wal", "-shm", "-journal")]
+    last = [DATABASE_NAME, f"{DATABASE_NAME}-turn"]
+    others = [name for name in files if name not in (*beside, *last)]
+    return beside, others, last
 
 
 def _is_ours(entry: "os.DirEntry[str]") -> bool:

@@ -15,6 +15,7 @@ from consentry.base.errors import LedgerProblem, Refused, UsageProblem
 from consentry.service.registration import register_machine
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings
+from consentry.service.userfiles import sync_folder
 from consentry.store.database import Database
 from consentry.store.history import History
 from consentry.store.ledger import Ledger
@@ -85,8 +86,12 @@ def make_state_folder(place: LedgerPlace) -> None:
     """The state directory and what it is in, made on first use, closed to others."""
     try:
         missing = [each for each in place.folder.parents if not each.exists()]
-        for folder in (*reversed(missing), place.folder):
+        if not place.folder.exists():
+            missing.insert(0, place.folder)
+        for folder in reversed(missing):
             folder.mkdir(mode=0o700, exist_ok=True)
+            # Or the next power cut takes the folder away with all that was synced in it.
+            sync_folder(folder.parent)
     except OSError as problem:
         raise LedgerProblem(
             Code.STATE_UNUSABLE, f"`{place.folder}`: {(problem.strerror or '').lower()}"

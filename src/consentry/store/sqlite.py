@@ -33,6 +33,7 @@ BUSY_SECONDS = 10.0
 
 _FILE_MODE = 0o600
 _SYNCS_AT_ONCE = 4
+_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 _PRIMARY = 0xFF  # SQLite puts details in the higher bits of an error code
 _CODES = {
     sqlite3.SQLITE_BUSY: Code.LEDGER_BUSY,
@@ -61,6 +62,31 @@ def _make_private(path: Path) -> None:
     with suppress(FileExistsError):
         os.mknod(path, stat.S_IFREG | _FILE_MODE)
         path.chmod(_FILE_MODE)
+
+
+def _make_names_durable(folder: Path) -> None:
+    """What was written to a file is of no use when its name is lost; not every disk can do this."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):
+            os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _require_plain(path: Path) -> None:
+    """Raises where a name is taken by something that is no file: to open one may wait for ever."""
+    for suffix in ("", "-wal", "-shm", "-journal", "-turn"):
+        name = f"{path}{suffix}"
+        try:
+            mode = os.stat(name).st_mode  # noqa: PTH116 - five of them for each reader
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(mode):
+            message = f"`{name}` is not a file: {_KINDS.get(stat.S_IFMT(mode), 'a device')}"
+            raise LedgerProblem(
+                Code.LEDGER_CORRUPT, message, help_line="move it away, and restore a backup there"
+            )
 
 
 class SqliteTransaction:
@@ -100,6 +126,7 @@ class SqliteDatabase:
         self._logs: SimpleQueue[int] = SimpleQueue()
         self._is_log_doubtful = self._is_log_inherited = False
         with _translated(path), ExitStack() as opened:
+            is_new = access is Access.WRITE and not path.exists()
             if access is Access.WRITE:
                 _make_private(path)
             self._connection = connect(path, access, patience)
@@ -112,6 +139,8 @@ class SqliteDatabase:
                     opened.callback(os.close, log)
                     self._logs.put(log)
                 self._files = [(str(name), name.stat()) for name in (path, Path(f"{path}-wal"))]
+                if is_new:
+                    _make_names_durable(path.parent)
                 # Of a sync that failed only those know who had the log open; they may be gone.
                 self._is_log_inherited = self._files[1][1].st_size > 0
             # A database that nobody holds any more is closed, and not left to the garbage
@@ -208,6 +237,12 @@ class SqliteDatabase:
             connection.execute("BEGIN")
             yield SqliteTransaction(connection)
 
+    def put_into_one_file(self) -> None:
+        """Leaves nothing in the log, so that the database file has all there is; raises if it is read."""
+        with _translated(self.path), self._one_writer, self._turn.taken():
+            if not self._empties_log():
+                raise LedgerProblem(Code.LEDGER_BUSY, f"`{self.path}`: its log is being read")
+
     def close(self) -> None:
         """Lets go of the file."""
         with self._one_writer:
@@ -235,6 +270,7 @@ def _is_still(path: str, opened: os.stat_result) -> bool:
 
 def connect(path: Path, access: Access, patience: float) -> sqlite3.Connection:
     """A connection of its own to the file, prepared for what it is opened for."""
+    _require_plain(path)
     try:
         return _prepared(path, f"mode={access.value}", access, patience)
     except sqlite3.OperationalError:
