@@ -22,6 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.engine import NotEnforceable
 from consentry.enforce.engines import native
@@ -156,7 +157,8 @@ def wanted_by(request: Mapping[str, Any]) -> Confinement:
 
 def carried_out(request: Mapping[str, Any]) -> dict[str, Any]:
     """What became of it, or what was lacking."""
-    native.NativeParent = weakened(request.get("without", ()))  # type: ignore[misc]
+    changes = [request.get(each, ()) for each in ("without", "moved")]
+    native.NativeParent = weakened(*changes)  # type: ignore[misc]
     engine = NativeEngine(Path("/nonexistent"), protected_roots())
     try:
         if request.get("compile_only"):
@@ -171,6 +173,8 @@ def carried_out(request: Mapping[str, Any]) -> dict[str, Any]:
     except NotEnforceable as problem:
         lacking = [[each.control.value, each.why, each.remedy] for each in problem.lacking]
         return {"lacking": lacking}
+    except Refused as problem:
+        return {"refused": f"{problem.code.value}: {problem}"}
     finally:
         engine.close()
     return {
@@ -196,6 +200,12 @@ def _no_scopes(told: Told) -> None:
     told["landlock"] = {**told["landlock"], "scoped": 0}
 
 
+def _no_identities(told: Told) -> None:
+    rules = told["landlock"]
+    paths = [*rules["paths"], *(each[:2] for each in rules["known"])]
+    told["landlock"] = {**rules, "paths": paths, "known": []}
+
+
 def _no_groups(told: Told) -> None:
     told["doors"] = []
 
@@ -209,6 +219,7 @@ _CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
     "scopes": _no_scopes,
     "filters": _no_filters,
     "groups": _no_groups,
+    "identities": _no_identities,
 }
 _LAUNCHERS: Final = {
     # Nobody adopts what the program leaves, and nobody hears of the end of the one above.
@@ -218,8 +229,8 @@ _LAUNCHERS: Final = {
 }
 
 
-def weakened(lacking: Sequence[str]) -> type[NativeParent]:
-    """What starts runs without these controls."""
+def weakened(lacking: Sequence[str], moved: Sequence[tuple[str, str]] = ()) -> type[NativeParent]:
+    """What starts runs without these controls, when these were moved just before."""
 
     class Weakened(NativeParent):
         def __init__(self, program: str | None = None) -> None:
@@ -231,6 +242,8 @@ def weakened(lacking: Sequence[str]) -> type[NativeParent]:
             told = dict(plan)
             for each in lacking if "bare" in told else ():
                 _CONTROLS.get(each, lambda _: None)(told)
+            for old, new in moved if "bare" in told else ():
+                Path(old).rename(new)
             return super().launch(told, files)
 
     return Weakened

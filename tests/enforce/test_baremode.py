@@ -36,7 +36,7 @@ def workspace() -> Iterator[Path]:
 def engine() -> Iterator[NativeEngine]:
     """One that was refused namespaces."""
     made = NativeEngine(None, protected_roots())
-    made._is_settled, made._without = True, NoNamespaces(WHY, "ask for them")
+    made._has_looked, made._without = True, NoNamespaces(WHY, "ask for them")
     yield made
     made.close()
 
@@ -196,7 +196,8 @@ def test_nothing_of_the_host_is_granted_that_was_not_asked_for(workspace: Path) 
     wanted = wanted_by({"workspace": str(workspace), "argv": ["true"]})
     plan = placed_in(compile_bare(wanted, this_host()), "/own/tmp", "/own/home")
     assert plan.landlock is not None
-    granted = [Path(path) for path, _ in (*plan.landlock["paths"], *plan.landlock["picked"])]
+    kinds = ("paths", "picked", "known")
+    granted = [Path(each[0]) for kind in kinds for each in plan.landlock[kind]]
     assert not {OWN_TMP, OWN_HOME} & set(map(str, granted))
     kept = ("/proc/1/environ", "/tmp/x", "/etc/passwd", "/usr/bin/env", "/root/x", "/run/x")
     for path in map(Path, kept):

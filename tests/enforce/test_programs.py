@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from consentry.enforce.facts import Found, HostView
+from consentry.enforce.facts import Found, HostView, LandlockAnswer
 from consentry.enforce.host import look_at_host
 from consentry.enforce.programs import (
     ENGINE_MEANINGS,
@@ -121,10 +121,16 @@ def test_native_stands_on_three_facts(make_host: MakeHost) -> None:
     environ = {"PATH": "/nowhere"}
     assert _engine(make_host(environ=environ), "native").found is Found.YES
     limit = "proc/sys/user/max_user_namespaces"
-    engine = _engine(make_host({limit: "0\n"}, environ=environ), "native")
+    old = make_host({limit: "0\n"}, environ=environ, landlock=LandlockAnswer(5))
+    engine = _engine(old, "native")
     assert (engine.found, engine.why) == (
         Found.NO,
         "the kernel does not offer user-namespaces",
+    )
+    engine = _engine(make_host({limit: "0\n"}, environ=environ), "native")
+    assert (engine.found, engine.why) == (
+        Found.YES,
+        "in its landlock-only mode: the kernel does not offer user-namespaces",
     )
     filtered = make_host({limit: "1\n", "proc/self/status": "Seccomp:\t2\n"}, environ=environ)
     assert _engine(filtered, "native").found is Found.UNKNOWN

@@ -37,7 +37,9 @@ ENGINE_MEANINGS = {
     "podman": "containers without a daemon, driven like Docker",
     "deno": "a JavaScript and TypeScript runtime with permissions of its own, inside one process",
 }
-_NATIVE_NEEDS = ("user-namespaces", "landlock", "seccomp")
+_NAMESPACES = "user-namespaces"
+_NATIVE_NEEDS = (_NAMESPACES, "landlock", "seccomp")
+_ABI_WITH_SCOPES = 6
 _NEEDS_NAMESPACES = ("bubblewrap", "nsjail", "podman")
 _DOCKER_SOCKET = "/var/run/docker.sock"
 
@@ -83,6 +85,9 @@ def _native(facts: dict[str, Fact]) -> Engine:
     needs = tuple(facts[name] for name in _NATIVE_NEEDS)
     refused = [need.name for need in needs if need.found is Found.NO]
     unsettled = [need.name for need in needs if need.found is Found.UNKNOWN]
+    if refused == [_NAMESPACES] and _landlock_abi(facts["landlock"]) >= _ABI_WITH_SCOPES:
+        why = f"in its landlock-only mode: the kernel does not offer {refused[0]}"
+        return Engine(NATIVE, Found.YES, why, needs=needs)
     if refused:
         why = f"the kernel does not offer {', '.join(refused)}"
         return Engine(NATIVE, Found.NO, why, needs=needs)
@@ -91,6 +96,11 @@ def _native(facts: dict[str, Fact]) -> Engine:
         return Engine(NATIVE, Found.UNKNOWN, why, needs=needs)
     why = "nothing to install; the kernel offers what it needs"
     return Engine(NATIVE, Found.YES, why, needs=needs)
+
+
+def _landlock_abi(fact: Fact) -> int:
+    number = fact.value.removeprefix("ABI ")
+    return int(number) if number.isdigit() else 0
 
 
 def _on_path(

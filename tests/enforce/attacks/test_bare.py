@@ -4,6 +4,7 @@ Each attack is made by root of a container and by an ordinary user without user 
 the tests run as root; what it did is looked at from outside.
 """
 
+import json
 import os
 import signal
 import socket
@@ -16,8 +17,8 @@ from typing import Any
 import pytest
 
 from consentry.enforce.native import calls
-from tests.enforce.attacks.attackers import as_user
-from tests.enforce.bareruns import BareHost, ground, inside
+from tests.enforce.attacks.attackers import PRELUDE, as_user
+from tests.enforce.bareruns import TRIES, BareHost, ground, inside
 
 pytestmark = pytest.mark.skipif(calls.landlock_abi() < 6, reason="needs Landlock's scopes")
 LIBC = "ctypes.CDLL(None, use_errno=True)"
@@ -321,6 +322,24 @@ def test_only_allowed_programs_are_started(host: BareHost, place: Path) -> None:
     assert {name: weak[name] for name in ("other", "loader", "memory", "tmp")} == dict.fromkeys(
         ("other", "loader", "memory", "tmp"), "0"
     )
+
+
+def test_another_folder_under_a_granted_name_is_not_opened(host: BareHost, place: Path) -> None:
+    """The one that was looked at was moved away when the run was about to start, a link put there."""
+    put(place / "closed/secret", host.uid)
+    (place / "link").symlink_to(place / "closed")
+    ws = place / "ws"
+    request = {
+        "workspace": str(ws),
+        "code": PRELUDE + TRIES,
+        "words": [json.dumps({"read": f"read('{ws}/secret')"})],
+        "moved": [[str(ws), str(place / "away")], [str(place / "link"), str(ws)]],
+    }
+    assert "filesystem-race" in host.told(**request)["refused"]
+    ws.rename(place / "link")
+    (place / "away").rename(ws)
+    told = host.told(**request, without=["identities"])
+    assert json.loads(told["stdout"]) == {"read": "b'SECRET'"}
 
 
 def test_a_denied_place_inside_a_granted_one_stays_closed(host: BareHost, place: Path) -> None:

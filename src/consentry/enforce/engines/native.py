@@ -107,7 +107,7 @@ class NativeEngine:
         self._means: LimitMeans | None = None
         self._stock: GroupStock | None = None
         self._one_look = Lock()
-        self._is_settled = False
+        self._has_looked = False
         self._without: baremode.NoNamespaces | None = None
 
     def probe(self) -> Probe:
@@ -148,13 +148,13 @@ class NativeEngine:
     def without_namespaces(self, *, surely: bool = False) -> baremode.NoNamespaces | None:
         """Why there are none; `surely` asks the kernel even where nothing speaks against them."""
         with self._one_look:
-            if not self._is_settled:
+            if surely or not self._has_looked:
+                self._has_looked = True
                 view = HostView(uid=self._host.uid)
                 if surely or baremode.shows_signs(view):
                     self._without = baremode.refused_namespaces(
                         lambda wanted: self._held_run(self._compiled(wanted), (), Io(keeps=True))
                     )
-                    self._is_settled = True
                 if self._without is not None:
                     self._host = baremode.host_without(self._host, view)
                     self.close()

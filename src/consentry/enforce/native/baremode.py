@@ -28,7 +28,6 @@ from consentry.enforce.native.bareplan import (
     denied_above,
     lacking_here,
     placed_in,
-    programs_told,
 )
 from consentry.enforce.native.ending import LIMITED
 from consentry.enforce.native.notbuilt import NotBuilt
@@ -127,7 +126,6 @@ def compiled(
         raise NotEnforceable(ENGINE, denied)
     told = {
         "bare": compile_bare_filter(host.machine),
-        "same": programs_told(wanted),
         "pinned": list(PINNED),
     }
     return plan, told

@@ -170,15 +170,18 @@ def compile_bare(wanted: Confinement, host: Host, *, memory_files: bool = True) 
             (path, handled.on(WRITE if is_writable else READ, folder=True))
             for path in (OWN_TMP, OWN_HOME)
         ),
-        *read_rules(whole, handled, runs_any=runs_any),
-        *((str(path), handled.on(READ | EXECUTE, folder=False)) for path in programs),
+    ]
+    known = [*_known_roots(grants, whole, handled, runs_any=runs_any)]
+    known += [
+        (str(path), handled.on(READ | EXECUTE, folder=False), *identity_of(path))
+        for path in programs
     ]
     picked = [(path, handled.on(reading, folder=False)) for path in parts.files]
     picked += [(path, handled.on(reading, folder=True)) for path in parts.folders]
     told = ruleset(handled, host.landlock_abi, rules, tuple(picked))
     return Plan(
         steps=(),
-        landlock=None if told is None else {**told, "net": _TCP},
+        landlock=None if told is None else {**told, "net": _TCP, "known": known},
         filter=compile_filter(
             host.machine,
             FilterWish(
@@ -207,7 +210,11 @@ def compile_bare(wanted: Confinement, host: Host, *, memory_files: bool = True) 
         has_own_tree=False,
         denied=denied,
         home=None if host.home is None else str(host.home),
-        legible=tuple(path for path, rights in (*rules, *picked) if rights & READ_FILE),
+        legible=tuple(
+            path
+            for path, rights in (*rules, *picked, *(each[:2] for each in known))
+            if rights & READ_FILE
+        ),
         listed=frozenset((*provided.listed, *parts.listed)),
     )
 
@@ -219,12 +226,6 @@ def denied_above(plan: Plan, wanted: Confinement, home: Path | None) -> Iterator
             if root.path.is_relative_to(place):
                 why = f"`{root.path}` is granted, and `{place}` is denied"
                 yield Lacking(Control.DENY_INSIDE, why)
-
-
-def programs_told(wanted: Confinement) -> list[tuple[str, int, int]]:
-    """Which files the programs were when the plan was made."""
-    named = (*wanted.program.copies, *wanted.program.startable)
-    return [(str(path), *identity_of(path)) for path in named]
 
 
 def placed_in(plan: Plan, tmp: str, home: str) -> Plan:
@@ -277,6 +278,16 @@ def _around_hidden(
         if each.root.is_folder and not any(path.is_dir() for path in within):
             parts += Parts(listed=(str(each.root.path),))
     return tuple(whole), parts
+
+
+def _known_roots(
+    grants: ReadGrants, whole: Sequence[Root], handled: HandledRights, *, runs_any: bool
+) -> Iterator[tuple[str, int, int, int]]:
+    """Each root with its rights and what it was when the plan was made; one in parts has none."""
+    rights = dict(read_rules(whole, handled, runs_any=runs_any))
+    for root in (*grants.open_roots, *(each.root for each in grants.picked)):
+        if root.identity is not None:
+            yield (str(root.path), rights.get(str(root.path), 0), *root.identity)
 
 
 def _picked(roots: Iterable[Root], parts: Parts) -> Iterator[Picked]:

@@ -116,7 +116,7 @@ def _leave(status: int) -> None:
 
 
 def _run(plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: int) -> int:
-    _require_same(plan["same"])
+    plan = {**plan, "landlock": _on_known(plan["landlock"])}
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
     calls.prctl(calls.PR_SET_DUMPABLE, 0)
@@ -146,11 +146,19 @@ def _held(path: str) -> int:
         return -1
 
 
-def _require_same(programs: "Sequence[tuple[str, int, int]]") -> None:
-    for path, device, inode in programs:
-        found = os.stat(path)  # noqa: PTH116 - pathlib is slow to load
+def _on_known(rules: "Mapping[str, Any] | None") -> "Mapping[str, Any] | None":
+    """The rules with those on places that were looked at when the plan was made: on the very same."""
+    if rules is None:
+        return None
+    paths = list(rules["paths"])
+    for path, rights, device, inode in rules["known"]:
+        opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        found = os.fstat(opened)
         if (found.st_dev, found.st_ino) != (device, inode):
             raise box.Replaced(path)
+        if rights:
+            paths.append((f"/proc/self/fd/{opened}", rights))
+    return {**rules, "paths": paths}
 
 
 def _join(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:

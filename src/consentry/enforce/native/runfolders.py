@@ -107,6 +107,10 @@ def _emptied(folder: int, top: int, names: Iterator[str]) -> list[str]:
 
 
 def _open_to_owner(name: str, folder: int) -> None:
-    """So that it can be listed and moved; no process is left that could put a link in its place."""
-    with suppress(PermissionError):
-        os.chmod(name, _OWNER_ALL, dir_fd=folder)
+    """So that it can be listed and moved: this very folder, whatever has its name a moment later."""
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    held = os.open(name, flags, dir_fd=folder)
+    try:
+        Path(f"/proc/self/fd/{held}").chmod(_OWNER_ALL)
+    finally:
+        os.close(held)
