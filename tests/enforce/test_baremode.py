@@ -12,8 +12,8 @@ from consentry.enforce.engine import Control, NotEnforceable
 from consentry.enforce.engines.native import NativeEngine
 from consentry.enforce.facts import HostView
 from consentry.enforce.native import calls
-from consentry.enforce.native.baremode import NoNamespaces, shows_signs
 from consentry.enforce.native.bareplan import OWN_HOME, OWN_TMP, compile_bare, placed_in
+from consentry.enforce.native.nonamespaces import NoNamespaces, shows_signs
 from consentry.enforce.native.openparts import Parts, parts_around
 from consentry.enforce.native.otherids import FIRST, one_behind_root
 from consentry.surface.protected import protected_roots
@@ -36,7 +36,8 @@ def workspace() -> Iterator[Path]:
 def engine() -> Iterator[NativeEngine]:
     """One that was refused namespaces."""
     made = NativeEngine(None, protected_roots())
-    made._has_looked, made._without = True, NoNamespaces(WHY, "ask for them")
+    made._has_looked = True
+    made._settle_on(NoNamespaces(WHY, "ask for them"))
     yield made
     made.close()
 
@@ -134,7 +135,8 @@ def test_granted_by_the_name_that_is_denied_is_refused(
 @pytest.mark.parametrize("abi", [0, 3, 5])
 def test_an_older_landlock_is_named(engine: NativeEngine, workspace: Path, abi: int) -> None:
     """Without scopes nothing keeps signals from the processes of the same user."""
-    engine._host = replace(engine._host, landlock_abi=abi)
+    assert engine._bare is not None
+    engine._bare._host = replace(engine._bare._host, landlock_abi=abi)
     why, remedy = lacking(engine, workspace)[Control.PROCESSES_APART]
     assert why == f"Landlock ABI {abi} has no scopes for signals, and {WHY}"
     assert "6.12" in remedy
@@ -144,7 +146,8 @@ def test_a_folder_that_is_closed_to_others_is_named_for_root(
     engine: NativeEngine, workspace: Path
 ) -> None:
     """Root's program is another user, and nothing shows it root's files as its own."""
-    engine._host = replace(engine._host, uid=0)
+    assert engine._bare is not None
+    engine._bare._host = replace(engine._bare._host, uid=0)
     workspace.chmod(0o700)
     why, _ = lacking(engine, workspace)[Control.READS]
     assert str(workspace) in why

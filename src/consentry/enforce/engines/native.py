@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
@@ -28,7 +28,7 @@ from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
-from consentry.enforce.native import baremode, calls
+from consentry.enforce.native import calls
 from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
 from consentry.enforce.native.boxcontrols import held_in
 from consentry.enforce.native.directplan import held_at_once
@@ -43,6 +43,7 @@ from consentry.enforce.native.ending import (
 from consentry.enforce.native.findings import denied_by_landlock, findings_of, merged
 from consentry.enforce.native.landlockaudit import Attested, Watch
 from consentry.enforce.native.mediatedreads import with_mediated_reads
+from consentry.enforce.native.nonamespaces import NoNamespaces, refused_namespaces, shows_signs
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.otherways import WayCard, try_other_ways
@@ -65,6 +66,9 @@ from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
 from consentry.surface.modes import Denials, Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
+
+if TYPE_CHECKING:
+    from consentry.enforce.native.baremode import BareRuns
 
 __all__ = ["Io", "NativeEngine", "NativePlan"]
 
@@ -108,7 +112,7 @@ class NativeEngine:
         self._stock: GroupStock | None = None
         self._one_look = Lock()
         self._has_looked = False
-        self._without: baremode.NoNamespaces | None = None
+        self._bare: BareRuns | None = None
 
     def probe(self) -> Probe:
         """What it enforces on this host, shown by doing it."""
@@ -142,30 +146,38 @@ class NativeEngine:
 
     def compile(self, wanted: Confinement) -> NativePlan:
         """Binds it to this host; raises `NotEnforceable` with what is not built or not there."""
-        without = self.without_namespaces()
-        return self._compiled(wanted) if without is None else self._compiled_bare(wanted, without)
+        self.without_namespaces()
+        bare = self._bare
+        return self._compiled(wanted) if bare is None else self._compiled_bare(wanted, bare)
 
-    def without_namespaces(self, *, surely: bool = False) -> baremode.NoNamespaces | None:
+    def without_namespaces(self, *, surely: bool = False) -> NoNamespaces | None:
         """Why there are none; `surely` asks the kernel even where nothing speaks against them."""
         with self._one_look:
             if surely or not self._has_looked:
                 self._has_looked = True
-                view = HostView(uid=self._host.uid)
-                if surely or baremode.shows_signs(view):
-                    self._without = baremode.refused_namespaces(
-                        lambda wanted: self._held_run(self._compiled(wanted), (), Io(keeps=True))
+                if surely or shows_signs(HostView(uid=self._host.uid)):
+                    self._settle_on(
+                        refused_namespaces(
+                            lambda wanted: self._held_run(
+                                self._compiled(wanted), (), Io(keeps=True)
+                            )
+                        )
                     )
-                if self._without is not None:
-                    self._host = baremode.host_without(self._host, view)
-                    self.close()
-            return self._without
+            return None if self._bare is None else self._bare.without
 
-    def _compiled_bare(self, wanted: Confinement, without: baremode.NoNamespaces) -> NativePlan:
+    def _settle_on(self, without: NoNamespaces | None) -> None:
+        if without is not None:
+            from consentry.enforce.native import baremode  # noqa: PLC0415 - as it says
+
+            self._bare = baremode.BareRuns(self._host, without)
+            self.close()
+
+    def _compiled_bare(self, wanted: Confinement, bare: "BareRuns") -> NativePlan:
         # The processes of the user are counted together, there being no namespace to count.
         means = replace(self._limit_means(), counts_box_alone=False)
         limits = LimitPlan.of(wanted.limits, means, writes=Writes.DIRECT)
         is_counted = limits.limit(LimitedControl.MEMORY, Mechanism.WATCHER) is None
-        plan, told = baremode.compiled(wanted, self._host, limits, without, counted=is_counted)
+        plan, told = bare.compiled(wanted, limits, counted=is_counted)
         require_rounding(self.name, wanted, plan)
         return NativePlan(wanted, plan, limits, told)
 
@@ -258,8 +270,8 @@ class NativeEngine:
     ) -> Outcome:
         with Uninterrupted(), ExitStack() as ends:
             parent = self._launcher()
-            if plan.bare is not None:
-                plan = replace(plan, **baremode.placed(plan.wanted, plan.plan, self._host, ends))
+            if self._bare is not None:
+                plan = replace(plan, **self._bare.placed(plan.wanted, plan.plan, ends))
             held = HeldLimits(plan.limits, f"run-{os.urandom(8).hex()}", stock=self._stock)
             ends.callback(held.close)
             records = ends.enter_context(attestation(plan.wanted.denials))
@@ -272,11 +284,11 @@ class NativeEngine:
             if self._parent is None:
                 places = self._limit_means().places
                 sweep(places)
-                if self._without is None:
+                if self._bare is None:
                     self._stock = GroupStock(places, self._ahead)
                     self._parent = NativeParent()
                 else:
-                    self._parent = NativeParent(baremode.launcher_of(self._host))
+                    self._parent = NativeParent(self._bare.launcher)
             return self._parent
 
     def _run(
@@ -289,8 +301,8 @@ class NativeEngine:
         records: Watch | None,
         allowed: Callable[[], None],
     ) -> Outcome:
-        if plan.bare is not None:
-            baremode.require_no_sockets(io.stdin, io.stdout, io.stderr)
+        if self._bare is not None:
+            self._bare.require_no_sockets(io.stdin, io.stdout, io.stderr)
         streams = StreamEnds.of(io)
         waits, go = socket.socketpair()
         files = [
@@ -305,8 +317,8 @@ class NativeEngine:
         doors: list[int] = []
         try:
             told = held.told()
-            if plan.bare is not None:
-                told = baremode.with_doors(told, 1 + len(files), doors)
+            if self._bare is not None:
+                told = self._bare.with_doors(told, 1 + len(files), doors)
             running = parent.launch({**request, **told}, [*files, *doors])
         except BaseException:
             go.close()
@@ -396,8 +408,8 @@ class NativeEngine:
             found.complete = found.complete and attested.is_complete
         reads = plan.wanted.reads if found.reads_truth is Truth.MEDIATED else Reads.OBSERVED
         held_here = held_in(plan.wanted.view, attested, reads)
-        if plan.bare is not None:
-            held_here = baremode.HELD
+        if self._bare is not None:
+            held_here = self._bare.held
         if plan.plan.direct is not None:
             held_here = tuple(held_at_once(held_here))
         code = ended.status
@@ -426,7 +438,7 @@ class NativeEngine:
             output_bytes=supervised.output_bytes,
             layer=ended.layer,
             limit=limit,
-            mode=None if plan.bare is None else baremode.MODE,
+            mode=None if self._bare is None else self._bare.mode,
         )
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan
-from consentry.enforce.native import baremode, calls
+from consentry.enforce.native import calls, nonamespaces
 from consentry.enforce.native.boxcontrols import HELD
 from consentry.enforce.native.ending import (
     LIMITED,
@@ -105,7 +105,7 @@ class NativeCode:
         self._one_at_a_time = Lock()
         self._one_look = Lock()
         self._is_settled = False
-        self._refused: baremode.NoNamespaces | None = None
+        self._refused: nonamespaces.NoNamespaces | None = None
 
     def compile(
         self, wanted: Confinement, protected: ProtectedRoots, preload: Sequence[str] = ()

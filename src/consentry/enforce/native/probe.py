@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome, Probe
-from consentry.enforce.native.baremode import MODE, NoNamespaces
+from consentry.enforce.native.nonamespaces import MODE, NoNamespaces
 from consentry.enforce.roots import is_own
 from consentry.enforce.scorecard import Ground, ScoreCard, Verdict
 
