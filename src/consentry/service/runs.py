@@ -93,8 +93,9 @@ class Runner:
         begun: list[RunFacts] = []
 
         def permitted() -> Permit:
-            permit = ledger.permitted(bound, subject_of(bound.confinement), digests)
-            begun.append(RunFacts(bound, permit, digests, trigger, started_at=clock.now()))
+            with Uninterrupted():  # or it would be decided, and nobody would say what became of it
+                permit = ledger.permitted(bound, subject_of(bound.confinement), digests)
+                begun.append(RunFacts(bound, permit, digests, trigger, started_at=clock.now()))
             return permit
 
         with ledger.failures_recorded(begun):

@@ -178,12 +178,12 @@ class CodeRunner:
         digest = digest_bytes(wish.source)
         interpreter = self.engine.interpreter
         digests = {SNIPPET: digest, str(interpreter): ledger.programs.digest_of(interpreter)}
-        permit = ledger.permitted(bound, subject_of_code(bound.confinement), digests)
-        known = {str(bound.started.program): digest, **digests}
-        facts = RunFacts(bound, permit, known, trigger, started_at=clock.now())
-        # What was recorded is JSON, and so is what the snippet gets.
-        arguments = json.loads(json.dumps(dict(wish.arguments)))
         with Uninterrupted():
+            permit = ledger.permitted(bound, subject_of_code(bound.confinement), digests)
+            known = {str(bound.started.program): digest, **digests}
+            facts = RunFacts(bound, permit, known, trigger, started_at=clock.now())
+            # What was recorded is JSON, and so is what the snippet gets.
+            arguments = json.loads(json.dumps(dict(wish.arguments)))
             with ledger.failures_recorded([facts]):
                 done = self.engine.run_code(
                     plan, permit, wish.source, arguments, io, name=wish.shown_name
