@@ -216,7 +216,13 @@ def test_no_process_of_the_host_is_signalled_traced_or_read(
     }
     # Never where nothing holds it: it means every process of the user.
     everybody = {"ranked all": "os.setpriority(os.PRIO_USER, 0, 1)"}
-    setup = "import resource\n"
+    # Nor those that keep the run, which are the same user's.
+    everybody |= {
+        "keeper ended": "os.kill(above, 9)",
+        "keeper held": "os.kill(above, signal.SIGSTOP)",
+        "keeper limited": "resource.prlimit(above, resource.RLIMIT_NPROC, (0, 0))",
+    }
+    setup = "import resource\nabove = os.getppid()\n"
     found = host.tried(place, attempts | everybody, setup=setup)
     assert set(found.values()) <= {"EACCES", "EPERM"}, found
     assert victim.poll() is None
@@ -391,6 +397,9 @@ def test_what_was_refused_is_told(host: BareHost, place: Path) -> None:
     assert told["mode"] == "landlock-only"
     assert told["reads"] == [str(place / "ws/granted")]
     assert ["read", str(place / "secret")] in told["violations"]
+    made = "import os\npath = os.environ['HOME'] + '/history'\n"
+    made += "try: open(path)\nexcept OSError: open(path, 'w').close()\n"
+    assert host.told(workspace=str(place / "ws"), code=made)["violations"] == []
     assert told["complete"]
     assert "layer" not in told["held"]
     assert "written" not in told["held"]

@@ -64,10 +64,7 @@ def _keep(
     for number in _HEARD:
         _signal.signal(number, lambda heard, _: _signal_child(starter, heard))
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _HEARD)
-    while os.wait()[0] != starter:
-        pass
-    for number in _HEARD:
-        _signal.signal(number, _signal.SIG_IGN)
+    _wait_for(starter, _HEARD)
     end_children()
     os._exit(0)
 
@@ -81,7 +78,7 @@ def _end_with(above: int) -> None:
 
 
 def _signal_child(child: int, number: int) -> None:
-    """It was not waited for yet, so the number is still its own."""
+    """Of one that was not waited for yet, so that the number is its own."""
     try:
         os.kill(child, number)
     except ProcessLookupError:
@@ -220,11 +217,23 @@ def _carry_listener(hears: int, gate: int) -> None:
         os._exit(0)
 
 
-def _reap(child: int, report: int) -> int:
+def _wait_for(child: int, heard: "Sequence[int]") -> int:
+    """Waits for it and whoever else ends, and then passes none of these signals on any more.
+
+    Its number, and that of its group, is somebody else's from the moment that it was waited for.
+    """
     while True:
-        pid, status = os.wait()
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        is_over = ended is not None and ended.si_pid == child
+        for number in heard if is_over else ():
+            _signal.signal(number, _signal.SIG_IGN)
+        pid, status = os.waitpid(ended.si_pid if ended is not None else -1, 0)
         if pid == child:
-            break
+            return status
+
+
+def _reap(child: int, report: int) -> int:
+    status = _wait_for(child, reaper.PASSED_ON)
     end_children()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     reaper.tell(report, "ended", status, (used.ru_utime, used.ru_stime, used.ru_maxrss))

@@ -199,10 +199,16 @@ class _Reader:
                 self.found.runtime[root] = self.found.runtime.get(root, 0) + times
             elif self._plan.exact is None and not is_folder and _below(place, self._shown):
                 self._read_granted(place, times)
+        elif self._is_open_outside(place):
+            pass  # it was not there when it was asked for, whatever is there since
         elif place not in _USUAL and not _below(place, self._plan.runtime.roots):
             found = place if is_outside else self._outside(place)
             if found is not None:
                 self._deny_path(Operation.READ, found, "--read", times)
+
+    def _is_open_outside(self, place: str) -> bool:
+        """Whether the program stands in the host's own tree, and may read what is at that name."""
+        return not self._plan.has_own_tree and self._plan.may_read(place)
 
     def _is_closed(self, place: str) -> bool:
         return _below(place, self._shown) and self._plan.grants.held_as(place) is None
