@@ -8,7 +8,6 @@ observe them.
 
 import _socket
 import os
-from contextlib import suppress
 
 from consentry.enforce.native import barestart, calls, restraint, wire
 from consentry.enforce.native.launcher import Launcher
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _INT = 4
+_SIGKILL = 9
 
 
 class BareStart(Start):
@@ -30,21 +30,35 @@ class BareStart(Start):
     """
 
     def __init__(self, plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
-        self.report, report_end = os.pipe()
-        number, told = os.pipe()
+        self.group = None
+        launcher = os.getpid()
         self.gate, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_STREAM)
         self.gate.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
-        launcher = os.getpid()
-        keeper = os.fork()
-        if keeper == 0:
-            barestart.keep(plan, files, (report_end, its.detach(), told), launcher)
-        os.close(report_end)
-        os.close(told)
+        opened: list[int] = []
+        keeper = 0
+        try:
+            for _ in range(2):
+                opened += os.pipe()
+            self.report, report_end, number, told = opened
+            keeper = os.fork()
+            if keeper == 0:
+                barestart.keep(plan, files, (report_end, its.fileno(), told), launcher)
+            # Or nobody could tell that there will be no number.
+            os.close(opened.pop())
+            self.pidfd = os.pidfd_open(keeper)
+        except OSError:
+            self.gate.close()
+            its.close()
+            for descriptor in opened:
+                os.close(descriptor)
+            if keeper:
+                os.kill(keeper, _SIGKILL)
+                os.waitpid(keeper, 0)
+            raise
         its.close()
-        self.pidfd = os.pidfd_open(keeper)
+        os.close(report_end)
         self.pid = int.from_bytes(os.read(number, _INT), "little") or keeper
         os.close(number)
-        self.group = None
 
 
 class BareStarts(WaitingBoxes):
@@ -90,9 +104,10 @@ class BareLauncher(Launcher):
 
 
 def _become(uid: int, gid: int) -> None:
-    # What it bounds is not to be had without capabilities, so a root that may not does without.
-    with suppress(PermissionError):
+    try:  # noqa: SIM105 - contextlib is slow to load
         calls.drop_bounding_set()
+    except PermissionError:
+        pass  # what it bounds is not to be had without capabilities, which are given up below
     restraint.become(uid, gid)
     calls.drop_capabilities()
     # Or its own files in /proc would still be root's.

@@ -39,6 +39,9 @@ def keep(
     """
     try:
         _keep(plan, files, ends, launcher)
+    except OSError as problem:
+        # As long as there is nobody below who reports.
+        reaper.tell(ends[0], "failed", problem.errno or 0, str(problem.filename or "fork"))
     finally:
         os._exit(reaper.NOT_BUILT)
 
