@@ -179,3 +179,35 @@ def test_a_name_too_long_for_us_is_not_taken_for_missing(
         os.chdir("d" * 200)
     with pytest.raises(OSError, match="too long"):
         whole_name(os.getpid(), None, b"n" * 240 + b"/" + b"m" * 240)
+
+
+def test_a_folder_that_is_nowhere_is_looked_for_again_when_a_name_was_made(
+    names: NamesInside, tmp_path: Path
+) -> None:
+    """Until then it is known to be nowhere, and nothing is asked of the kernel."""
+    file = os.fsencode(os.path.realpath(tmp_path)) + b"/new/folder/file"
+    missing = (False, file, False)
+    assert names.find(os.getpid(), file, keeps_link=False) == missing
+    Path(os.fsdecode(file)).parent.mkdir(parents=True)
+    Path(os.fsdecode(file)).touch()
+    assert names.find(os.getpid(), file, keeps_link=False) == missing
+    names.forget_absent()
+    assert names.find(os.getpid(), file, keeps_link=False) == (True, file, False)
+
+
+def test_a_link_to_a_name_beside_it_is_followed_there(names: NamesInside, tree: bytes) -> None:
+    """As for libraries; also where that is a link again, or nowhere."""
+    folder = Path(os.fsdecode(tree)) / "folder"
+    for name, target in (("one", "file"), ("two", "one"), ("three", "nowhere"), ("four", ".")):
+        (folder / name).symlink_to(target)
+    found = {
+        name: names.find(os.getpid(), tree + b"/folder/" + name, keeps_link=False)
+        for name in (b"one", b"two", b"three", b"four")
+    }
+    file = (True, tree + b"/folder/file", False)
+    assert found == {
+        b"one": file,
+        b"two": file,
+        b"three": (False, tree + b"/folder/three", False),
+        b"four": (True, tree + b"/folder", True),
+    }

@@ -19,6 +19,7 @@ _KIND, _FOLDER, _LINK = 0o170000, 0o040000, 0o120000
 _NO_NAMES = (b"", b".", b"..")
 _MOST_TRIES = 100
 _MOST_FOLDERS = 24
+_MOST_ABSENT = 1000
 # One launcher has many boxes; what is only remembered leaves the others their descriptors.
 HIGHEST_REMEMBERED = 400
 _HERE = calls.AT_FDCWD & 0xFFFFFFFF
@@ -37,7 +38,13 @@ class NamesInside:
         self._through = (ctypes.c_uint64 * 3)(flags, 0, calls.RESOLVE_IN_ROOT)
         self._upto = (ctypes.c_uint64 * 3)(flags | os.O_NOFOLLOW, 0, calls.RESOLVE_IN_ROOT)
         self._how_through, self._how_upto = ctypes.byref(self._through), ctypes.byref(self._upto)
+        straight = calls.RESOLVE_IN_ROOT | calls.RESOLVE_NO_SYMLINKS
+        self._straight = (ctypes.c_uint64 * 3)(flags, 0, straight)
+        self._how_straight = ctypes.byref(self._straight)
         self._folders: dict[bytes, tuple[int, bytes]] = {}
+        self._absent: set[bytes] = set()
+        self.has_met_link = False
+        """Whether a name was a link itself, since this was set to false."""
 
     def find(self, pid: int, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
         """Whether there is such a thing inside, its name there, and whether it is a folder.
@@ -48,6 +55,8 @@ class NamesInside:
             return self._followed(pid, whole, keeps_link=keeps_link)
         folder, _, name = whole.rpartition(b"/")
         known = self._folders.get(folder) or self._kept(folder)
+        if known is None and folder in self._absent:
+            return False, _tidied(whole), False
         if known is None or name in _NO_NAMES:
             return self._find_by_itself(pid, whole, keeps_link=keeps_link)
         descriptor, place = known
@@ -57,20 +66,44 @@ class NamesInside:
             return False, place + name, False
         except OSError:
             return self._find_by_itself(pid, whole, keeps_link=keeps_link)
-        if kind == _LINK and not keeps_link:
-            return self._find_by_itself(pid, whole, keeps_link=False)
+        if kind == _LINK:
+            self.has_met_link = True
+            if not keeps_link:
+                return self._behind(known, name) or self._find_by_itself(
+                    pid, whole, keeps_link=False
+                )
         return True, place + name, kind == _FOLDER
+
+    def _behind(self, known: "tuple[int, bytes]", name: bytes) -> "tuple[bool, bytes, bool] | None":
+        """Where a link leads to another name of its folder, as those of libraries do."""
+        folder, place = known
+        try:
+            target = os.readlink(name, dir_fd=folder)
+            if b"/" in target or target in _NO_NAMES:
+                return None
+            kind = os.stat(target, dir_fd=folder, follow_symlinks=False).st_mode & _KIND
+        except OSError:
+            return None
+        return None if kind == _LINK else (True, place + target, kind == _FOLDER)
 
     def forget(self) -> None:
         """Follows every folder anew from here on."""
         for descriptor, _ in self._folders.values():
             os.close(descriptor)
         self._folders.clear()
+        self._absent.clear()
+
+    def forget_absent(self) -> None:
+        """A name was made: what was not there may be."""
+        self._absent.clear()
 
     def _kept(self, folder: bytes) -> "tuple[int, bytes] | None":
         """A folder that is there, kept open; not those of processes, which come and go."""
+        if folder in self._absent:
+            return None
         opened = self._opened(folder or b"/", self._how_through)
         if opened < 0:
+            self._remember_absent(folder, opened)
             return None
         place = self._told(opened).rstrip(b"/") + b"/"
         if opened > HIGHEST_REMEMBERED or place.startswith(b"/proc/"):
@@ -80,6 +113,15 @@ class NamesInside:
             self.forget()
         self._folders[folder] = opened, place
         return opened, place
+
+    def _remember_absent(self, folder: bytes, problem: int) -> None:
+        """One that is nowhere; behind a link it might be there for the program."""
+        if problem == -errno.ENOENT and len(self._absent) < _MOST_ABSENT:
+            opened = self._opened(folder, self._how_straight)
+            if opened >= 0:
+                os.close(opened)  # it has come to be
+            elif opened == -errno.ENOENT:
+                self._absent.add(folder)
 
     def _find_by_itself(
         self, pid: int, whole: bytes, *, keeps_link: bool
@@ -91,7 +133,9 @@ class NamesInside:
                 return False, missing, False
             return self._followed(pid, whole, keeps_link=keeps_link)
         try:
-            return True, self._told(opened), os.fstat(opened).st_mode & _KIND == _FOLDER
+            kind = os.fstat(opened).st_mode & _KIND
+            self.has_met_link = self.has_met_link or kind == _LINK
+            return True, self._told(opened), kind == _FOLDER
         finally:
             os.close(opened)
 

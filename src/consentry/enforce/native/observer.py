@@ -79,7 +79,6 @@ _NAMED = {
 _TARGET = {"rename": (None, 1), "renameat": (2, 3), "renameat2": (2, 3)}
 _SOURCE = {"link": (None, 0), "linkat": (0, 1)}
 _EXCHANGE = 2
-_MOVING = ("delete", "rename")
 _TALKING = ("connect", "sendto", "sendmsg", "sendmmsg")
 
 
@@ -283,16 +282,21 @@ class Observer:
         kind, folder, path = _NAMED[name]
         if kind == "open":
             return self._look_at_open(number, pid, name, arguments)
-        self._note_path(pid, kind, arguments, folder, path)
+        finder = self._finder_of(pid)
+        finder.has_met_link = False
+        is_folder = self._note_path(pid, kind, arguments, folder, path)
         if name in _TARGET:
             self._note_path(pid, "create", arguments, *_TARGET[name])
             if name == "renameat2" and arguments[4] & _EXCHANGE:
                 self._note_path(pid, "linked", arguments, *_TARGET[name])
         elif name in _SOURCE:
             self._note_path(pid, "linked", arguments, *_SOURCE[name])
-        if kind in _MOVING or kind == "exec":
-            # What it leads to, and whose memory it is, will be another's.
-            self._forget()
+        if kind == "exec":
+            self._memory.forget()  # it will be another program's
+        elif kind == "rename" or (kind == "delete" and (is_folder or finder.has_met_link)):
+            finder.forget()  # names that lead through it will lead elsewhere
+        elif kind == "create":
+            finder.forget_absent()
         return False
 
     def _look_at_open(self, number: int, pid: int, name: str, arguments: "list[int]") -> bool:
@@ -331,7 +335,8 @@ class Observer:
 
     def _note_path(
         self, pid: int, kind: str, arguments: "list[int]", folder: int | None, path: int
-    ) -> None:
+    ) -> bool:
+        """Whether it is a folder."""
         asked = self._memory.text_at(pid, arguments[path])
         whole = whole_name(pid, None if folder is None else arguments[folder], asked)
         found, place, is_folder = self._found(
@@ -340,8 +345,9 @@ class Observer:
         if kind == "exec":
             words = self._memory.words_at(pid, arguments[2 if folder is not None else 1])
             self._note((kind, place, found, is_folder, words))
-            return
+            return is_folder
         self._note((kind, place, found, is_folder, found or _is_outside(place)))
+        return is_folder
 
     def _found(self, pid: int, whole: bytes, *, keeps_link: bool) -> "tuple[bool, bytes, bool]":
         return self._finder_of(pid).find(pid, whole, keeps_link=keeps_link)
