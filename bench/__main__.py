@@ -11,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from bench import covers, ledger, ledgersize, observer, sandbox, startup
+from bench import covers, ledger, ledgersize, observer, reach, sandbox, startup
 
 PAGE = Path("docs/explanation/how-fast.md")
 BENCHES = {
@@ -20,6 +20,7 @@ BENCHES = {
     "ledger": ledger.run,
     "ledgersize": ledgersize.run,
     "observer": observer.run,
+    "reach": reach.run,
 }
 SANDBOX = "sandbox"
 

@@ -35,6 +35,7 @@ def exec(  # noqa: A001 - the command's own word
     write: Sequence[Word] = (),
     programs: Sequence[Word] = (),
     environment: Sequence[str] = (),
+    network: Sequence[str] = (),
     permission_set: str | None = None,
     profile: str | None = None,
     view: str | None = None,
@@ -56,6 +57,8 @@ def exec(  # noqa: A001 - the command's own word
         write: files and folders that may be written; what is written arrives when the run has ended.
         programs: programs that may be started besides the first; `any` is every program.
         environment: names of variables that keep the value they have here.
+        network: hosts that may be reached (`example.org`, `*.example.org:443`, `192.0.2.0/24`);
+            `any` is every public host.
         permission_set: one of the six sets instead of the default; never `trusted`.
         profile: a profile of the user's own configuration, or `FILE`, or `FILE:NAME`.
         view: `private` (only what is granted is there) or `visible`; else as the profile says.
@@ -85,6 +88,7 @@ def exec(  # noqa: A001 - the command's own word
         write=write,
         programs=programs,
         environment=environment,
+        network=network,
         permission_set=permission_set,
         profile=profile,
         view=view,

@@ -38,7 +38,7 @@ def test_thief_is_stopped_and_told_of(line: CommandLine) -> None:
     planted = line.cwd / "planted"
     assert rows == [
         f"  read {key}: protected root {key.parent}/; nothing allows it",
-        "  net 192.0.2.1:443: no network; nothing allows it",
+        "  net 192.0.2.1:443: no network; allow it with --net 192.0.2.1:443",
         f"  write {planted}: not granted; allow it with --write {line.cwd}/",
         "  run /usr/bin/id: not among the programs that may start; allow it with --exec /usr/bin/id",
     ]
@@ -183,8 +183,8 @@ def _nothing(_: Path) -> None:
     [
         (_nothing, ["--set", "superuser", "--", "true"], Code.PERMISSION_SET),
         (_nothing, ["--set", "trusted", "--", "true"], Code.NOT_ENFORCEABLE),
-        (_nothing, ["--set", "network-api", "--", "true"], Code.NOT_ENFORCEABLE),
-        (_nothing, ["--net", "any", "--", "true"], Code.NOT_ENFORCEABLE),
+        (_nothing, ["--net", "127.1", "--", "true"], Code.SURFACE_HOST),
+        (_nothing, ["--net", "none", "--net", "example.org", "--", "true"], Code.USAGE),
         (_nothing, ["--set", "minimal", "--profile", "x", "--", "true"], Code.USAGE),
         (_nothing, ["--profile", "none", "--", "true"], Code.FILE_UNUSABLE),
         (_nothing, ["--profile", "none.yaml", "--", "true"], Code.FILE_UNUSABLE),

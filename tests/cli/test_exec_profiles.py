@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from consentry.base.codes import Code
-from tests.cli.conftest import CommandLine, assert_error
+from tests.cli.conftest import CommandLine
 from tests.cli.execs import home_of, last_record, put
 
 CONSENT_PROFILES = """
@@ -83,10 +82,13 @@ def test_lint_profile_of_consent(with_profiles: CommandLine) -> None:
     assert (with_profiles.cwd / "latex/main.tex").read_text() == "text"
 
 
-def test_profile_with_network_is_refused(with_profiles: CommandLine) -> None:
-    """It is never given the host's network instead."""
-    ended = with_profiles("exec", "--profile", "with-network", "--", "true")
-    assert_error(ended, Code.NOT_ENFORCEABLE)
+def test_profile_with_network_leads_to_the_proxy(with_profiles: CommandLine) -> None:
+    """It is never given the host's network instead; and a line may close it."""
+    words = ["--exec", "printenv", "--", "printenv", "https_proxy"]
+    ended = with_profiles("exec", "--profile", "with-network", *words)
+    assert ended.out == "http://127.0.0.1:3128\n"
+    ended = with_profiles("exec", "--profile", "with-network", "--net", "none", *words)
+    assert (ended.status, ended.out) == (1, "")
 
 
 def test_denied_place_inside_a_granted_one_stays_closed(line: CommandLine) -> None:

@@ -131,7 +131,9 @@ WEAKENINGS = {
         _no_landlock,
         frozenset({"host-network", "abstract-socket"}),
         launcher="from consentry.enforce.native import box, calls\n"
-        "box.NEW_NAMESPACES &= ~calls.CLONE_NEWNET\n",
+        "box.NEW_NAMESPACES &= ~calls.CLONE_NEWNET\n"
+        "from consentry.enforce.native import waysout\n"
+        "waysout.bring_up_loopback, waysout.for_questions = lambda: None, lambda: []\n",
     ),
     "processes": Weakening(_show_processes, frozenset({"host-processes"})),
     "capabilities": Weakening(

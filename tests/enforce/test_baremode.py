@@ -95,7 +95,7 @@ def test_everything_is_listed_at_once(engine: NativeEngine, workspace: Path) -> 
 
 @SCOPES
 def test_network_is_refused(engine: NativeEngine, workspace: Path) -> None:
-    """As everywhere until there is an egress proxy."""
+    """A box without a network of its own cannot be led to the proxy."""
     assert set(lacking(engine, workspace, net=True)) == {Control.NO_NETWORK}
 
 

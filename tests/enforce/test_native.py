@@ -61,7 +61,6 @@ def plain(tmp_path: Path) -> Confinement:
             {"reads": Reads.EXACT, "writes": Writes.DIRECT},
             "exact reads need a layer for what is written",
         ),
-        ({"surface": Surface.of(net=Level.ANY)}, "network access needs the egress proxy"),
     ],
 )
 def test_what_is_not_built_is_refused(

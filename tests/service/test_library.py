@@ -137,6 +137,8 @@ ok '/usr/bin/id'; ok '[ -n "$SHOWN" ]'; ok ': < /usr/bin/id'
         ("minimal", "00000001"),
         ("readonly", "01000001"),
         ("filesystem", "11110001"),
+        ("network-api", "00000001"),
+        ("mcp-standard", "11110001"),
     ],
 )
 def test_a_permission_set_opens_what_its_row_says(
@@ -160,7 +162,7 @@ def test_input_that_nobody_reads_does_not_block(caller: Caller) -> None:
     ("words", "named", "code"),
     [
         (("true",), {"permission_set": "trusted"}, Code.NOT_ENFORCEABLE),
-        (("true",), {"permission_set": "network-api"}, Code.NOT_ENFORCEABLE),
+        (("true",), {"network": ["127.1"]}, Code.SURFACE_HOST),
         (("true",), {"permission_set": "none-such"}, Code.PERMISSION_SET),
         (("true",), {"permission_set": "minimal", "profile": "x"}, Code.USAGE),
         (("true",), {"view": "open"}, Code.USAGE),

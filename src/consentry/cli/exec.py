@@ -4,8 +4,7 @@ import os
 
 import click
 
-from consentry.base.codes import Code, ExitStatus
-from consentry.base.errors import Refused
+from consentry.base.codes import ExitStatus
 from consentry.cli.command import File, OneOf, PlainCommand, output_of
 from consentry.cli.output import write_message
 from consentry.cli.runoptions import (
@@ -23,14 +22,12 @@ from consentry.cli.runoptions import (
 from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
-from consentry.record.auditfields import Trigger
 from consentry.service.commandline import RunWish
-from consentry.service.execution import asked_for, carry_out
+from consentry.service.execution import carry_out
 from consentry.service.refusals import (
     Asked,
     found_profile,
     journal_of_terminal,
-    refusals_recorded,
 )
 from consentry.service.surroundings import look_around
 from consentry.surface.modes import Denials, View
@@ -85,7 +82,7 @@ def _exec(
     profile: str | None,
     view: str | None,
     attest: bool,
-    net: str | None,
+    net: tuple[str, ...],
     workspace: str | None,
     status_fd: int | None,
     keep_partial: bool,
@@ -108,14 +105,11 @@ def _exec(
             write=write,
             execute=exec_,
             environment=env,
+            network=net,
             view=None if view is None else View(view),
             denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=limits_of(limits),
         )
-        with refusals_recorded(
-            asked_for(wish, Trigger.USER_COMMAND), lambda: journal_of_terminal(around)
-        ):
-            _require_no_network(net)
         is_capped = wish.limits.output_bytes is not None
         with streams(captured=output.json, capped=is_capped) as io:
             run = carry_out(wish, around, io, workspace=workspace, keep_partial=keep_partial)
@@ -128,15 +122,6 @@ def _exec(
         if lines:
             write_message("\n".join(lines))
     return status
-
-
-def _require_no_network(net: str | None) -> None:
-    if net not in (None, "none"):
-        raise Refused(
-            Code.NOT_ENFORCEABLE,
-            f"`--net {net}` cannot be enforced: there is no egress proxy in this version",
-            help_line="leave it out; the program then has no network",
-        )
 
 
 OPTIONS: tuple[click.Parameter, ...] = (
@@ -161,7 +146,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="May be started as well; `any`: every program.",
     ),
     many("--env", "NAME", "The variable keeps the value it has here."),
-    click.Option(["--net"], metavar="none", help="No network, which is so anyway."),
+    click.Option(
+        ["--net"],
+        metavar="HOST|any|none",
+        multiple=True,
+        help="A host it may reach: a name, `*.name`, an address, a block; `:port` narrows it.",
+    ),
     *limit_options(),
     click.Option(
         ["--keep-partial"],

@@ -29,7 +29,7 @@ ROOT = Page(
         "See what a tool, plugin or generated code wants to do, decide, confine it to exactly "
         "that, and keep a record of what happened."
     ),
-    paragraphs=(f"This version ({__version__}) runs what a line names, and gives no network.",),
+    paragraphs=(f"This version ({__version__}) runs what a line names, and asks nobody.",),
     examples=(
         ("consentry exec -- python3 script.py", "run it, confined to this workspace"),
         ("consentry why", "what was stopped, and what would allow it"),

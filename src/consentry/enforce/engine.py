@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, Self, TypeAlias
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement
+from consentry.enforce.egress.report import Reached
 from consentry.enforce.violations import PermissionDenied, Truth
 
 
@@ -191,6 +192,7 @@ class Outcome:
     reads_held: Mapping[str, HeldAs] = field(default_factory=dict)
     direct: Mapping[str, DirectChange] | None = None
     read_states: Mapping[str, tuple[FileState, ...]] = field(default_factory=dict)
+    reached: Reached = field(default_factory=Reached)
     mode: str | None = None
 
     @property

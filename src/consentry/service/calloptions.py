@@ -60,6 +60,7 @@ class ExecOptions(CallOptions):
     write: Sequence[Word] = ()
     programs: Sequence[Word] = ()
     environment: Sequence[str] = ()
+    network: Sequence[str] = ()
     view: str | None = None
     attest: bool = False
     stdin: bytes | None = None

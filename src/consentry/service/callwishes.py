@@ -31,6 +31,7 @@ def run_wish(words: tuple[str, ...], options: ExecOptions, profile: NamedProfile
         write=words_of("write", options.write),
         execute=words_of("programs", options.programs),
         environment=words_of("environment", options.environment),
+        network=words_of("network", options.network),
         view=one_of("view", options.view, View),
         denials=Denials.ATTESTED if options.attest else Denials.OBSERVED,
         limits=options.limits(),

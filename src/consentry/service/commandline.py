@@ -7,13 +7,14 @@ later run could use. What is not named stays closed; what can never be granted i
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.enforce.confinement import Confinement, Program
+from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.ownership import is_roots_alone
 from consentry.enforce.programfiles import Started, look_at_program
 from consentry.service.binding import (
@@ -37,7 +38,7 @@ from consentry.service.programsearch import (
 )
 from consentry.service.surroundings import Surroundings
 from consentry.surface.dimensions import Level
-from consentry.surface.lattice import Surface
+from consentry.surface.lattice import Surface, host_access
 from consentry.surface.modes import Denials, View
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
@@ -49,6 +50,7 @@ FIXED_ENVIRONMENT: Final[Mapping[str, str]] = {
     "LANG": "C.UTF-8",
 }
 ANY: Final = "any"
+NONE: Final = "none"
 OWN_TMP: Final = "/tmp/"  # noqa: S108 - the box's own
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -63,6 +65,7 @@ class RunWish(Wish):
     write: tuple[str, ...] = ()
     execute: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
+    network: tuple[str, ...] = ()
     view: View | None = None
     denials: Denials = Denials.OBSERVED
 
@@ -80,7 +83,7 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
         surface=surface,
         workspace=workspace,
         program=program,
-        environment=_environment(wish, around),
+        environment=_environment(wish, around) | proxy_variables(surface.net_access),
         limits=wish.limits,
         view=wish.view or View.PRIVATE,
         denials=wish.denials,
@@ -176,7 +179,20 @@ def _surface(
     )
     # What may be written may be looked at: nothing edits a file that it cannot see.
     named |= Surface.of(read=list(named.fs_write_roots))
-    return ground_surface(wish) | named
+    return _with_network(ground_surface(wish) | named, wish.network)
+
+
+def _with_network(surface: Surface, named: tuple[str, ...]) -> Surface:
+    """What the line names is added to a list, and narrows what would be open to every host."""
+    if not named:
+        return surface
+    if NONE in named and len(named) > 1:
+        raise UsageProblem(Code.USAGE, "`--net none` and a host exclude each other")
+    if NONE in named:
+        return replace(surface, net_access=host_access(Level.NONE))
+    given = host_access(Level.ANY if ANY in named else list(named))
+    is_open = surface.net_access.level is Level.ANY
+    return replace(surface, net_access=given if is_open else surface.net_access | given)
 
 
 def _commands(wish: RunWish, cwd: Path) -> Iterator[str]:

@@ -15,6 +15,7 @@ from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
 from consentry.decide.permit import Permit
+from consentry.enforce.egress.report import Reach
 from consentry.enforce.engine import Ending, HeldAs, Outcome, ProgramRun
 from consentry.enforce.layer import path_text
 from consentry.enforce.violations import PermissionDenied, Truth
@@ -180,7 +181,12 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "programs": [],
         "environment": sorted(confinement.environment),
         "runtimeReads": {},
-        "truth": {"programs": Truth.OBSERVED.value, "runtimeReads": Truth.OBSERVED.value},
+        "network": [],
+        "truth": {
+            "programs": Truth.OBSERVED.value,
+            "runtimeReads": Truth.OBSERVED.value,
+            "network": Truth.MEDIATED.value,
+        },
     }
     if outcome is not None:
         if outcome.mode is not None:
@@ -194,10 +200,27 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
             for held in outcome.held
         ]
         said["programs"] = [_program(each, facts, hashes) for each in outcome.programs]
+        said["network"] = [_reached(each) for each in outcome.reached.places[:MOST_LISTED]]
         said["runtimeReads"] = {
             named_path(root): count for root, count in outcome.runtime_reads.items()
         }
     return said
+
+
+def _reached(each: Reach) -> dict[str, Json]:
+    """A place that was asked for through the proxy, as that saw it."""
+    return {
+        "host": word_text(each.host),
+        "port": each.port or None,
+        "via": each.via,
+        "allowed": each.is_allowed,
+        "rule": each.rule,
+        "why": each.why,
+        "times": each.times,
+        "bytesSent": each.sent,
+        "bytesReceived": each.received,
+        "addresses": list(each.addresses),
+    }
 
 
 def _violation(denied: PermissionDenied) -> dict[str, Json]:

@@ -154,7 +154,12 @@ IN_LAUNCHER: Final[Mapping[str, str]] = {
         "calls.prctl = lambda o, v=0, w='': o == calls.PR_SET_NO_NEW_PRIVS or setting(o, v, w)\n"
         "calls.seccomp = lambda *_, **__: -1"
     ),
-    "network": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWNET",
+    # Nor is the host's own network changed, or a name server put into it.
+    "network": (
+        "from consentry.enforce.native import waysout\n"
+        "waysout.bring_up_loopback, waysout.for_questions = lambda: None, lambda: []\n"
+        "box.NEW_NAMESPACES &= ~calls.CLONE_NEWNET"
+    ),
     "ipc": "box.NEW_NAMESPACES &= ~calls.CLONE_NEWIPC",
     "layers in layers": (
         "import errno\n"

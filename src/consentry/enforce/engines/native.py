@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
+from consentry.enforce.egress.report import Reached
 from consentry.enforce.engine import (
     Control,
     Lacking,
@@ -23,6 +24,7 @@ from consentry.enforce.engine import (
     Outcome,
     Probe,
 )
+from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
@@ -110,6 +112,7 @@ class NativeEngine:
         self._trial: Trial | None = None
         self._means: LimitMeans | None = None
         self._stock: GroupStock | None = None
+        self._proxy = KeptProxy()
         self._one_look = Lock()
         self._has_looked = False
         self._bare: BareRuns | None = None
@@ -216,8 +219,6 @@ class NativeEngine:
 
     def _lacking(self, wanted: Confinement) -> Sequence[Lacking]:
         found = []
-        if wanted.surface.net_access.level is not Level.NONE:
-            found.append(Lacking(Control.NO_NETWORK, "network access needs the egress proxy"))
         if self._host.landlock_abi == 0:
             remedy = remedy_for("landlock", 0, HostView(uid=self._host.uid))
             found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
@@ -334,9 +335,11 @@ class NativeEngine:
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
+        network = BoxNetwork(self._proxy, plan.wanted.surface.net_access)
         try:
-            supervised = self._supervised(io.supervisor, allowed, go)
+            supervised = self._supervised(io.supervisor, allowed, go, network)
         except BaseException:
+            network.close()
             # Nobody would look after it any more.
             io.supervisor.give_up()
             raise
@@ -346,15 +349,21 @@ class NativeEngine:
                 held.started_in(running.group)
         require_built(supervised.ended)
         attested = None if records is None else records.finish()
-        return self._outcome(plan, supervised, streams.pipes, held, attested)
+        reached = network.finish()
+        return self._outcome(plan, supervised, streams.pipes, held, attested, reached)
 
     def _supervised(
-        self, supervisor: Supervisor, allowed: Callable[[], None], go: socket.socket
+        self,
+        supervisor: Supervisor,
+        allowed: Callable[[], None],
+        go: socket.socket,
+        network: BoxNetwork,
     ) -> Supervised:
         """Lets the program start when it is allowed to, and stays with it."""
         try:
             with Uninterrupted() as interrupts, interrupts.let_through():
                 allowed()
+            network.open(supervisor.running)
             # Where the box could not be built, nobody reads this.
             with suppress(BrokenPipeError):
                 go.send(b"g", socket.MSG_NOSIGNAL)
@@ -372,6 +381,7 @@ class NativeEngine:
             "alike": compiled.alike,
             "ahead": self._ahead if compiled.alike else 0,
             "hostname": "box",
+            "ways": compiled.ways,
             "streams": (1, 2, 3),
             "go": 4,
             "terminal": given if has_terminal else None,
@@ -395,6 +405,7 @@ class NativeEngine:
         pipes: tuple[Pipe, ...],
         held: HeldLimits,
         attested: Attested | None,
+        reached: Reached,
     ) -> Outcome:
         ended = supervised.ended
         seconds = ended.user_seconds + ended.system_seconds
@@ -403,11 +414,12 @@ class NativeEngine:
         if limit is None and limited.exceeded is not None:
             limit = limited.exceeded.control.value
         found = findings_of(ended.notes, plan.plan, self._host.protected)
+        found.add_reached(reached)
         if attested is not None:
             found.add_attested(denied_by_landlock(attested, plan.plan, self._host.protected))
             found.complete = found.complete and attested.is_complete
         reads = plan.wanted.reads if found.reads_truth is Truth.MEDIATED else Reads.OBSERVED
-        held_here = held_in(plan.wanted.view, attested, reads)
+        held_here = held_in(plan.wanted.view, attested, reads, has_ways=bool(plan.plan.ways))
         if self._bare is not None:
             held_here = self._bare.held
         if plan.plan.direct is not None:
@@ -438,6 +450,7 @@ class NativeEngine:
             output_bytes=supervised.output_bytes,
             layer=ended.layer,
             limit=limit,
+            reached=reached,
             mode=None if self._bare is None else self._bare.mode,
         )
 
@@ -450,6 +463,7 @@ class NativeEngine:
             if self._stock is not None:
                 self._stock.close()
                 self._stock = None
+            self._proxy.close()
 
 
 def _with_file_numbers(

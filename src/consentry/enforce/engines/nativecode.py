@@ -64,7 +64,7 @@ _KIB: Final = 1024
 _COPIES_AHEAD: Final = 2
 _MOST_ATTEMPTS: Final = 3
 # The options that would allow these belong to programs; no snippet can be given them.
-_NEVER_ALLOWED: Final = (Operation.WRITE, Operation.RUN)
+_NEVER_ALLOWED: Final = (Operation.WRITE, Operation.RUN, Operation.NET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class NativeCode:
         found = []
         surface = wanted.surface
         if surface.net_access.level is not Level.NONE:
-            found.append(Lacking(Control.NO_NETWORK, "network access needs the egress proxy"))
+            found.append(Lacking(Control.NO_NETWORK, "a snippet has no network"))
         if host.landlock_abi == 0:
             remedy = remedy_for("landlock", 0, self._view)
             found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))

@@ -81,7 +81,9 @@ _VISIBLE: Final = "choose the view `visible` (--view visible)"
 def lacking_here(wanted: Confinement, host: Host, why: str) -> Iterator[Lacking]:
     """What such a run cannot be held to; `why` there are no namespaces is a part of the reason."""
     if wanted.surface.net_access.level is not Level.NONE:
-        yield Lacking(Control.NO_NETWORK, "network access needs the egress proxy")
+        yield Lacking(
+            Control.NO_NETWORK, "without a network of its own a box cannot be led to the proxy"
+        )
     if host.landlock_abi < _HAS_SCOPES:
         lack = f"Landlock ABI {host.landlock_abi} has no scopes for signals, and {why}"
         yield Lacking(Control.PROCESSES_APART, lack, "boot Linux 6.12 or newer")

@@ -28,9 +28,19 @@ _EXACT_READS: Final = Held(
     Control.FILES_READ, "files opened for the program, which may not itself", Truth.MEDIATED
 )
 
+_BY_PROXY: Final = Held(
+    Control.NO_NETWORK,
+    "a network namespace of which the proxy is the only way out",
+    Truth.MEDIATED,
+)
+
 
 def held_in(
-    view: View, attested: Attested | None = None, reads: Reads = Reads.OBSERVED
+    view: View,
+    attested: Attested | None = None,
+    reads: Reads = Reads.OBSERVED,
+    *,
+    has_ways: bool = False,
 ) -> tuple[Held, ...]:
     """What holds in a box, and by what."""
     other: dict[Control, Held] = {}
@@ -38,6 +48,8 @@ def held_in(
         other[Control.READS] = _VISIBLE_READS
     if reads is Reads.EXACT:
         other[Control.FILES_READ] = _EXACT_READS
+    if has_ways:
+        other[Control.NO_NETWORK] = _BY_PROXY
     held = tuple(other.get(each.control, each) for each in HELD)
     if attested is None:
         return held

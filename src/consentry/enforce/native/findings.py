@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from consentry.enforce.egress.report import Reach, Reached
 from consentry.enforce.engine import DirectChange, FileState, HeldAs, ProgramRun
 from consentry.enforce.native.landlockaudit import Attested, Refusal
 from consentry.enforce.native.mediatedreads import is_granted
@@ -23,7 +24,7 @@ from consentry.surface.pattern import Anchor, Pattern
 from consentry.surface.protected import ProtectedRoots
 
 NAME_LOOKUP: Final = "name lookup"
-"""The resource of a violation where a program asked for the address of some name."""
+"""The resource of a violation where a program asked for some name, and nobody heard which."""
 
 _LOOPBACK: Final = ("127.", "::1", "::ffff:127.")
 _NAME_SERVICE: Final = 53
@@ -70,6 +71,27 @@ class Findings:
         seen = [each for each in self.violations if (each.operation, each.resource) not in known]
         self.violations = [*attested, *seen]
 
+    def add_reached(self, reached: Reached) -> None:
+        """What the proxy refused, in its own words."""
+        self.complete = self.complete and reached.left_out == 0
+        for each in reached.places:
+            if not each.is_allowed:
+                self.violations.append(_refused_by_proxy(each))
+
+
+def _refused_name(name: str, times: int) -> PermissionDenied:
+    allow = f"--net {shlex.quote(name)}"
+    return PermissionDenied(Operation.NET, name, ENGINE, Truth.MEDIATED, "no network", allow, times)
+
+
+def _refused_by_proxy(each: Reach) -> PermissionDenied:
+    host = f"[{each.host}]" if ":" in each.host else each.host
+    place = f"{host}:{each.port}" if each.port else host
+    # What is granted by a name leads where it leads; only the address itself would allow it.
+    allow = f"--net {shlex.quote(place)}" if each.rule is None else None
+    rule = each.why or "not granted"
+    return PermissionDenied(Operation.NET, place, ENGINE, Truth.MEDIATED, rule, allow, each.times)
+
 
 def denied_by_landlock(
     attested: Attested, plan: Plan, protected: ProtectedRoots
@@ -84,8 +106,11 @@ def denied_by_landlock(
 def findings_of(notes: Mapping[str, Any], plan: Plan, protected: ProtectedRoots) -> Findings:
     """Everything the notes say, in the order it was first seen."""
     reader = _Reader(plan, protected)
+    reader.hears_names = "names" in notes
     for note in notes.get("notes", ()):
         reader.take(note)
+    for name, times in notes.get("names", ()):
+        reader.found.violations.append(_refused_name(name, times))
     reader.found.complete = not (notes.get("left_out") or notes.get("problems"))
     if plan.exact is not None and not notes.get("left_out") and not reader.has_moved:
         # All of them passed through the opener, and all of them were noted by their own names.
@@ -106,6 +131,7 @@ class _Reader:
         )
         self.found = Findings()
         self.has_moved = False
+        self.hears_names = False
 
     def take(self, note: tuple[Any, ...]) -> None:
         kind, raw, is_inside, is_folder, detail, times = note
@@ -259,13 +285,20 @@ class _Reader:
             self._deny_path(Operation.WRITE, place, "--write", times, named)
 
     def _connect(self, host: str, port: int, times: int) -> None:
-        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        if host.startswith(_LOOPBACK):
-            if port != _NAME_SERVICE:
-                return
+        is_at_home = host.startswith(_LOOPBACK)
+        if port in self._plan.ways or (is_at_home and port != _NAME_SERVICE):
+            return
+        if port == _NAME_SERVICE and (self._plan.ways or (is_at_home and self.hears_names)):
+            return  # whoever listens there tells of it
+        if is_at_home:
             # No name service is configured in the box, and this is where programs then look.
-            address = NAME_LOOKUP
-        self._deny(Operation.NET, address, "no network", None, times)
+            self._deny(Operation.NET, NAME_LOOKUP, "no network", None, times)
+            return
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        rule = "no network"
+        if self._plan.ways:
+            rule = "only the proxy, and ports that were granted, lead out"
+        self._deny(Operation.NET, address, rule, f"--net {address}", times)
 
     def _talk(self, place: str, times: int, *, is_inside: bool, is_outside: bool) -> None:
         """Sockets of the box are in its own folders; wherever else, a listener is out of reach."""

@@ -13,6 +13,7 @@ import os
 import select
 
 from consentry.enforce.native import calls, reaper, wire
+from consentry.enforce.native.askednames import AskedNames
 from consentry.enforce.native.copies import Workers
 from consentry.enforce.native.exactreads import ExactReads
 from consentry.enforce.native.observer import Observer
@@ -53,6 +54,8 @@ class _Run:
         self.gate = started.gate
         self.is_over = False
         self.told = b""
+        self.has_ways = bool(plan.get("ways"))
+        self.names: AskedNames | None = None
 
 
 class Launcher:
@@ -185,16 +188,27 @@ class Launcher:
             self.ignore(descriptor)
 
     def _take_descriptor(self, run: _Run) -> None:
-        space = _socket.CMSG_SPACE(4) + _socket.CMSG_SPACE(12)
+        space = _socket.CMSG_SPACE(4 * wire.MOST_FILES) + _socket.CMSG_SPACE(12)
         said, ancillary = wire.heard(run.gate, _MOST_SAID, space)
         taken = passed(ancillary)
-        if said in (b"b", b"s"):
-            send(run.news, ("built", int(said == b"b"), ""), *taken)
-            for descriptor in taken:
+        if said in (b"b", b"s", b"w"):
+            stored = 0 if said == b"w" else 1
+            send(run.news, ("built", int(said == b"b"), ""), *taken[:stored])
+            kept = stored
+            if run.has_ways:
+                send(run.news, ("ways", 0, ""), *taken[stored:])
+                kept = len(taken)
+            for descriptor in taken[:kept]:
                 os.close(descriptor)
+            self._hear_questions(run, AskedNames(taken[kept:]))
         elif said[:1] != b"l" or not self._observe(run, wire.speaker(ancillary), said[1:]):
             self.forget(run, run.gate.fileno())
             return
+
+    def _hear_questions(self, run: _Run, names: AskedNames) -> None:
+        run.names = names
+        for each in names.heard_at():
+            self.watch(run, each, lambda _: names.hear())
 
     def _observe(self, run: _Run, speaker: int, number: bytes) -> bool:
         """Fetches the listener from the program that is about to start."""
@@ -278,6 +292,13 @@ class Launcher:
         self.forget(run, run.gate.fileno())
         notes = {} if run.observer is None else run.observer.notes()
         notes["status"] = status
+        names = getattr(run, "names", None)
+        if names is not None:
+            notes["names"] = names.told()
+            notes["left_out"] = notes.get("left_out", 0) + names.left_out
+            for descriptor in names.heard_at():
+                self.forget(run, descriptor)
+            names.close()
         held = os.memfd_create("notes", os.MFD_CLOEXEC)
         os.write(held, marshal.dumps(notes))
         send(run.news, ("over", 0, ""), held)

@@ -27,7 +27,7 @@ from consentry.enforce.native.runtime import ENVIRONMENT
 
 GONE: Final = "gone"
 _MOST_MESSAGE: Final = 1 << 16
-_MOST_DESCRIPTORS: Final = 4
+_MOST_DESCRIPTORS: Final = 250
 # The system's own place for temporary folders, whatever the environment says.
 _FOLDERS: Final = "/tmp"  # noqa: S108 - folders are made there, never guessed
 _PREFIX: Final = "consentry-box-"
@@ -68,6 +68,7 @@ class Running:
         self._pidfd: int | None = None
         self.pid: int | None = None
         self._for_the_start: list[int] = []
+        self.ways: tuple[int, ...] = ()
         self._store: int | None = None
         self._has_layer = False
         self.group = ""
@@ -96,6 +97,8 @@ class Running:
             case "built":
                 self._store = descriptors[0] if descriptors else None
                 self._has_layer = bool(number)
+            case "ways":
+                self.ways = tuple(descriptors)
             case "ended":
                 self._end = (number, detail)
             case "ready":
@@ -110,6 +113,11 @@ class Running:
                 self._problem = (what, number, str(detail))
                 return what != "failed" or self._pidfd is not None
         return True
+
+    def take_ways(self) -> tuple[int, ...]:
+        """The sockets by which the box's programs go out; the caller's to close."""
+        ways, self.ways = self.ways, ()
+        return ways
 
     def pass_signal(self, number: int) -> None:
         """To the program and its group."""
@@ -154,10 +162,11 @@ class Running:
     def close(self) -> None:
         """Lets go of everything that was not handed on."""
         self._news.close()
-        for descriptor in (self._pidfd, self._store):
+        for descriptor in (self._pidfd, self._store, *self.ways):
             if descriptor is not None:
                 os.close(descriptor)
         self._pidfd = self._store = None
+        self.ways = ()
 
 
 class NativeParent:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from consentry.enforce.confinement import Confinement
+from consentry.enforce.egress.ports import ways_of
 from consentry.enforce.engine import Lacking, NotEnforceable
 from consentry.enforce.native.directplan import DirectPlan, compile_direct
 from consentry.enforce.native.otherids import FIRST
@@ -87,6 +88,9 @@ class Plan:
     listed: frozenset[str] = frozenset()
     """Folders of which the names can be listed, and no more."""
 
+    ways: tuple[int, ...] = ()
+    """The ports on which the proxy hears the box's programs."""
+
     exact: dict[str, Any] | None = None
     """Where the program may not read files by itself: who may, and at which places."""
 
@@ -162,6 +166,7 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
     ]
     return Plan(
         steps=tuple(steps),
+        ways=ways_of(wanted.surface.net_access),
         alike=alike,
         landlock=ruleset(
             handled, host.landlock_abi, rules, tuple(grants.rules(handled, runs_any=runs_any))

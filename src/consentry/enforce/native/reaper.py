@@ -13,7 +13,7 @@ import marshal
 import os
 import resource
 
-from consentry.enforce.native import box, calls, restraint, wire
+from consentry.enforce.native import box, calls, restraint, waysout, wire
 from consentry.enforce.native.wire import receive_order
 
 TYPE_CHECKING = False
@@ -75,6 +75,7 @@ def _run(plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: i
     _enter(plan)
     built = box.Box(plan, files)
     built.begin()
+    waysout.bring_up_loopback()
     calls.drop_bounding_set()
     return _finish(built, plan, files, report, gate)
 
@@ -84,6 +85,7 @@ def _wait(base: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: 
     _enter(base)
     built = box.Box(base, files)
     built.begin()
+    waysout.bring_up_loopback()
     # What it has it keeps until the box is finished; no program could be given any of it.
     calls.drop_bounding_set()
     with_gate = _socket.socket(fileno=gate)
@@ -112,6 +114,7 @@ def _finish(
     built: box.Box, plan: "Mapping[str, Any]", files: "Sequence[int]", report: int, gate: int
 ) -> int:
     built.finish()
+    ways = waysout.opened(plan["ways"]) if plan.get("ways") else waysout.for_questions()
     uid, gid = plan["ids"]
     _socket.sethostname(plan["hostname"])
     if plan["idmap"] is not None:
@@ -121,7 +124,13 @@ def _finish(
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
     calls.prctl(calls.PR_SET_DUMPABLE, 0)
-    pass_out(gate, b"b" if built.has_layer else b"s", built.store)
+    word = b"b" if built.has_layer else b"s"
+    if built.store is None:
+        word = b"w"
+    # In one message: two of one speaker may be read as one.
+    pass_out(gate, word, built.store, *ways)
+    for way in ways:
+        os.close(way)
     for number in PASSED_ON:
         _signal.signal(number, _signal.SIG_IGN)
     child = os.fork()
@@ -212,11 +221,11 @@ def take_streams(plan: "Mapping[str, Any]", files: "Sequence[int]") -> None:
         fcntl.ioctl(files[plan["terminal"]], 0x540E, 0)  # TIOCSCTTY
 
 
-def pass_out(gate: int, what: bytes, descriptor: int | None) -> None:
-    """Says one word to the launcher, with a descriptor or without."""
+def pass_out(gate: int, what: bytes, *descriptors: int | None) -> None:
+    """Says a word to the launcher, and hands it descriptors; one that is None is left out."""
     with_gate = _socket.socket(fileno=gate)
-    rights = [] if descriptor is None else [descriptor.to_bytes(4, "little")]
-    with_gate.sendmsg([what], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, each) for each in rights])
+    handed = [each for each in descriptors if each is not None]
+    with_gate.sendmsg([what], wire.rights(handed))
     with_gate.detach()
 
 
