@@ -46,7 +46,6 @@ def _entries(here: Surroundings) -> list[dict[str, Any]]:
     ("wish", "code", "profile"),
     [
         ({"permission_set": PermissionSet.TRUSTED}, Code.NOT_ENFORCEABLE, "set:trusted"),
-        ({"network": ("127.1",)}, Code.SURFACE_HOST, "command line"),
         ({"read": ("/etc/shadow",)}, Code.PROTECTED_ROOT, "command line"),
         ({"limits": Limits(memory_bytes=1)}, Code.NOT_ENFORCEABLE, "command line"),
     ],
