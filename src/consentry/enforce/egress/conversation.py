@@ -5,9 +5,11 @@ speaks as if to the host itself, and the address it connected to says whom it me
 """
 
 import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from ipaddress import IPv4Address, ip_address
+from threading import Event
 from typing import Final
 
 from consentry.enforce.egress import socksheads
@@ -38,6 +40,11 @@ class Conversation:
         self._meant = meant
         self._ahead = b""
         self._host: socket.socket | None = None
+        self._said_all = Event()
+
+    def hear_out(self, deadline: float) -> None:
+        """What a program said before it ended still arrives, if that does not take too long."""
+        self._said_all.wait(max(0.0, deadline - time.monotonic()))
 
     def hang_up(self) -> None:
         """Ends it from another thread, whoever is speaking."""
@@ -62,6 +69,7 @@ class Conversation:
         except OSError:
             return  # one of the two is gone
         finally:
+            self._said_all.set()
             self._program.close()
 
     def _transparent(self, host: str, port: int) -> None:
@@ -111,7 +119,7 @@ class Conversation:
         with line.connection as host:
             try:
                 host.sendall(self._ahead)
-                sent, received = relay(self._program, host)
+                sent, received = relay(self._program, host, self._said_all.set)
             finally:
                 self._dialler.count(line, sent + len(self._ahead), received)
 

@@ -8,6 +8,7 @@ import fcntl
 import os
 import select
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -64,8 +65,13 @@ class _Direction:
         os.close(self.into)
 
 
-def relay(program: socket.socket, host: socket.socket) -> tuple[int, int]:
-    """Bytes from the program to the host, and from there; returns when both have ended."""
+def relay(
+    program: socket.socket, host: socket.socket, said_all: Callable[[], None]
+) -> tuple[int, int]:
+    """Bytes from the program to the host, and from there; returns when both have ended.
+
+    Calls `said_all` when the host has all that the program said.
+    """
     for connection in (program, host):
         connection.setblocking(False)  # noqa: FBT003 - as the method has it
     sent, received = _Direction(program, host), _Direction(host, program)
@@ -73,6 +79,8 @@ def relay(program: socket.socket, host: socket.socket) -> tuple[int, int]:
     try:
         while not all(each.is_over for each in both):
             _step(both)
+            if sent.is_over:
+                said_all()
         return sent.count, received.count
     finally:
         for each in both:

@@ -42,6 +42,7 @@ _MOST_AT_ONCE: Final = 128
 _MOST_QUESTION: Final = 4096
 _LINGER_SECONDS: Final = 2.0
 _PAUSE_SECONDS: Final = 0.01
+_PARTING_SECONDS: Final = 0.5
 
 
 class Server:
@@ -126,6 +127,12 @@ class ServedRun:
             self._open[thread] = conversation
         thread.start()
 
+    def _accept_the_last(self, source: socket.socket) -> None:
+        """Programs that connected, said something and ended before anybody looked."""
+        with suppress(OSError):
+            while True:
+                self._accept(source)
+
     def _hold(self, conversation: Conversation) -> None:
         try:
             conversation.hold()
@@ -160,12 +167,17 @@ class ServedRun:
 
     def _end(self) -> None:
         for each in self._sockets:
+            if _is_listening(each):
+                self._accept_the_last(each)
             each.close()
         with self._one_at_a_time:
             left = dict(self._open)
+        deadline = time.monotonic() + _LINGER_SECONDS
+        for conversation in left.values():
+            conversation.hear_out(deadline)
         for conversation in left.values():
             conversation.hang_up()
-        deadline = time.monotonic() + _LINGER_SECONDS
+        deadline = max(deadline, time.monotonic() + _PARTING_SECONDS)
         for thread in left:
             # One that is still dialling has nothing to tell any more.
             thread.join(max(0.0, deadline - time.monotonic()))
