@@ -174,6 +174,11 @@ def _bad_first_line(project: Path) -> None:
     (project / "bad").chmod(0o755)
 
 
+def _broken(project: Path) -> None:
+    (project / "broken").write_bytes(b"\x7fELF, and nothing else")
+    (project / "broken").chmod(0o755)
+
+
 def _nothing(_: Path) -> None:
     pass
 
@@ -221,6 +226,13 @@ def test_bad_input_starts_nothing(
         assert last_record(consentry)["execution"]["status"] == "denied"
     else:
         assert_error(consentry("why"), Code.RUN_UNKNOWN)
+
+
+def test_a_file_that_is_no_program_is_told_and_on_record(consentry: CommandLine) -> None:
+    """Only the kernel knows when it is to be started: one clear error, and no silent status."""
+    _broken(consentry.cwd)
+    assert_error(consentry("exec", "--", "./broken"), Code.PROGRAM_UNSTARTABLE)
+    assert last_record(consentry)["execution"]["status"] != "success"
 
 
 def test_names_that_are_no_unicode_are_refused(consentry: CommandLine) -> None:

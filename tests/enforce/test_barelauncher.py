@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.native import calls
@@ -81,3 +82,17 @@ def test_many_runs_leave_nothing_behind(engine: NativeEngine, workspace: Path) -
         assert _printed(engine, workspace) == b"ran\n"
     assert _comes_back_to(before[0], launcher)
     assert _opened_by(os.getpid()) == before[1]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="a program of an ordinary user's own needs a copy")
+def test_a_file_that_is_no_program_is_told(engine: NativeEngine, workspace: Path) -> None:
+    """Only the kernel knows when it is to be started, and then nothing else is open to say it."""
+    workspace.parent.chmod(0o755)
+    broken = workspace / "broken"
+    broken.write_bytes(b"\x7fELF, and nothing else")
+    broken.chmod(0o755)
+    os.chown(broken, 0, 0)
+    wanted = wanted_by({"workspace": str(workspace), "argv": [str(broken)], "read": ["./"]})
+    with pytest.raises(Refused) as raised:
+        engine._held_run(engine.compile(wanted), (), Io(keeps=True))
+    assert raised.value.code is Code.PROGRAM_UNSTARTABLE

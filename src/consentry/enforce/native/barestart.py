@@ -196,7 +196,9 @@ def _become_program(
         os.waitpid(messenger, 0)
         if "go" in plan and not os.read(files[plan["go"]], 1):
             os._exit(reaper.NOT_BUILT)  # it was not permitted after all
-        calls.close_from(3)
+        # Closes when the program starts; where it does not start, that is told.
+        os.set_inheritable(report, False)  # noqa: FBT003 - as the function has it
+        reaper.keep_only((report,))
         os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
     except OSError as problem:
         what = "program" if problem.filename == plan["program"] else "failed"

@@ -163,11 +163,9 @@ def _become_program(
             os.write(gate, b"l" + wire.numbers([listener]))
         if "go" in plan and not os.read(files[plan["go"]], 1):
             os._exit(NOT_BUILT)  # it was not permitted after all
-        if plan["listens"]:
-            calls.close_from(3, listener - 1)
-            calls.close_from(listener + 1)
-        else:
-            calls.close_from(3)
+        # What is kept closes when the program starts; where it does not start, that is told.
+        os.set_inheritable(report, False)  # noqa: FBT003 - as the function has it
+        keep_only((listener, report) if plan["listens"] else (report,))
         os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
     except OSError as problem:
         what = "program" if problem.filename == plan["program"] else "failed"
