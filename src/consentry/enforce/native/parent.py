@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,7 +174,7 @@ class NativeParent:
 
     def __init__(self, program: str | None = None) -> None:
         """`program` is what the interpreter is told, where it is not the usual launcher."""
-        _sweep()
+        sweep_folders(_PREFIX)
         self._root, self._lock = own_folder(_PREFIX)
         self._one_at_a_time = Lock()
         self._control, its = socket.socketpair()
@@ -237,18 +237,19 @@ def own_folder(prefix: str) -> tuple[str, int]:
             os.close(lock)
 
 
-def _sweep() -> None:
-    """Removes the folders of owners that were killed; nothing was ever put into one."""
-    for path in Path(_FOLDERS).glob(f"{_PREFIX}*"):
+def sweep_folders(prefix: str, empty: Callable[[int], None] = lambda _: None) -> None:
+    """Removes the folders of owners that were killed; `empty` takes out what was put into one."""
+    for path in Path(_FOLDERS).glob(f"{prefix}*"):
         with suppress(OSError):
-            _remove_if_left(path)
+            _remove_if_left(path, empty)
 
 
-def _remove_if_left(path: Path) -> None:
+def _remove_if_left(path: Path, empty: Callable[[int], None]) -> None:
     folder = os.open(path, _AS_FOLDER)
     try:
         if os.fstat(folder).st_uid == os.geteuid():
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            empty(folder)
             path.rmdir()
     finally:
         os.close(folder)

@@ -5,7 +5,6 @@ lives, so that whoever comes next can tell what was left behind and remove it. W
 in them is a stranger's: folders that are closed, and deeper than any path is long.
 """
 
-import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -15,10 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from consentry.enforce.native.parent import own_folder
+from consentry.enforce.native.parent import own_folder, sweep_folders
 
-# The system's own place for temporary folders, whatever the environment says.
-_FOLDERS: Final = "/tmp"  # noqa: S108 - folders are made there, never guessed
 _PREFIX: Final = "consentry-run-"
 _AS_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _PASSED_BY_OTHERS: Final = 0o711
@@ -36,7 +33,7 @@ class RunFolders:
 @contextmanager
 def run_folders(uid: int, gid: int) -> Iterator[RunFolders]:
     """Folders of that user's, as long as this lasts."""
-    sweep_folders()
+    sweep_folders(_PREFIX, empty)
     place, lock = own_folder(_PREFIX)
     top = Path(place)
     try:
@@ -53,24 +50,6 @@ def run_folders(uid: int, gid: int) -> Iterator[RunFolders]:
             empty(lock)
             top.rmdir()
         os.close(lock)
-
-
-def sweep_folders() -> None:
-    """Removes those of owners that were killed."""
-    for path in Path(_FOLDERS).glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            _remove_if_left(path)
-
-
-def _remove_if_left(path: Path) -> None:
-    folder = os.open(path, _AS_FOLDER)
-    try:
-        if os.fstat(folder).st_uid == os.geteuid():
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            empty(folder)
-            path.rmdir()
-    finally:
-        os.close(folder)
 
 
 def empty(top: int) -> None:
