@@ -2,6 +2,7 @@
 
 import pytest
 
+from consentry.enforce.egress.reached import MOST_ENTRIES
 from tests.cli.conftest import CommandLine
 from tests.cli.execs import last_record, put
 from tests.enforce.egress.peers import http_peer
@@ -58,3 +59,17 @@ def test_a_host_that_cannot_be_read_in_one_way_starts_nothing(line: CommandLine,
     ended = line("exec", "--net", host, "--", "true")
     assert "error[surface-host]" in ended.err
     assert ended.status != 0
+
+
+def test_more_places_than_the_list_has_room_for_are_counted(line: CommandLine) -> None:
+    """Nothing that was refused is passed over in silence."""
+    code = (
+        "import socket\n"
+        "for n in range(2030):\n"
+        "    try: socket.gethostbyname(f'n{n}.example')\n"
+        "    except OSError: pass\n"
+    )
+    line("exec", "--net", "example.org", "--", "python3", "-c", code)
+    sandbox = last_record(line)["sandbox"]
+    assert (len(sandbox["network"]), sandbox["networkUnlisted"]) == (MOST_ENTRIES, 30)
+    assert sandbox["violationsComplete"] is False

@@ -182,6 +182,7 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "environment": sorted(confinement.environment),
         "runtimeReads": {},
         "network": [],
+        "networkUnlisted": 0,
         "truth": {
             "programs": Truth.OBSERVED.value,
             "runtimeReads": Truth.OBSERVED.value,
@@ -201,6 +202,9 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         ]
         said["programs"] = [_program(each, facts, hashes) for each in outcome.programs]
         said["network"] = [_reached(each) for each in outcome.reached.places[:MOST_LISTED]]
+        said["networkUnlisted"] = (
+            max(0, len(outcome.reached.places) - MOST_LISTED) + outcome.reached.left_out
+        )
         said["runtimeReads"] = {
             named_path(root): count for root, count in outcome.runtime_reads.items()
         }

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.dialling import Dialler
 from consentry.enforce.egress.ports import proxy_variables
@@ -343,3 +344,17 @@ def _kill_when_it_is_heard(peer: Any, pid: int) -> None:
             break
         time.sleep(0.01)
     os.kill(pid, signal.SIGKILL)
+
+
+def test_a_program_that_cannot_start_leaves_nothing_at_the_proxy(ground: Ground) -> None:
+    """Its sockets were handed over before; they are closed as those of every other run."""
+    broken = ground.workspace / "broken"
+    broken.write_bytes(b"\x7fELF, and nothing else")
+    broken.chmod(0o755)
+    assert ground.python("pass", "example.org:443").exit_code == 0
+    opened = Path(f"/proc/{ground.engine._proxy.started()._process.pid}/fd")
+    before = len(list(opened.iterdir()))
+    for _ in range(3):
+        with pytest.raises(Refused):
+            ground.run([str(broken)], "example.org:443")
+    assert len(list(opened.iterdir())) <= before

@@ -347,9 +347,10 @@ class NativeEngine:
             # However it went: the group that the box had is not the launcher's any more.
             if running.pid is not None:
                 held.started_in(running.group)
+        # Also of a box that failed: the proxy is not left waiting for it.
+        reached = network.finish()
         require_built(supervised.ended)
         attested = None if records is None else records.finish()
-        reached = network.finish()
         return self._outcome(plan, supervised, streams.pipes, held, attested, reached)
 
     def _supervised(
