@@ -22,6 +22,7 @@ from consentry.cli.runoptions import (
 from consentry.cli.runstreams import streams
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import Page
+from consentry.declare.profile import EngineName
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.refusals import (
@@ -81,6 +82,7 @@ def _exec(
     set_: str | None,
     profile: str | None,
     view: str | None,
+    engine: str | None,
     attest: bool,
     net: tuple[str, ...],
     workspace: str | None,
@@ -107,6 +109,7 @@ def _exec(
             environment=env,
             network=net,
             view=None if view is None else View(view),
+            engine=None if engine is None else EngineName(engine),
             denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=limits_of(limits),
         )
@@ -131,6 +134,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
         type=OneOf([each.value for each in View]),
         metavar="private|visible",
         help="What is there: only what it is given, or your tree, closed.",
+    ),
+    click.Option(
+        ["--engine"],
+        type=OneOf([each.value for each in EngineName]),
+        metavar="NAME",
+        help="What confines it; `auto`, the cheapest that holds all, unless a profile says.",
     ),
     click.Option(
         ["--attest"],

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from consentry.declare.profile import EngineName
 from consentry.service.calloptions import CodeOptions, ExecOptions
 from consentry.service.commandline import RunWish
 from consentry.service.givenvalues import Word, one_of, words_of, wrong
@@ -33,6 +34,7 @@ def run_wish(words: tuple[str, ...], options: ExecOptions, profile: NamedProfile
         environment=words_of("environment", options.environment),
         network=words_of("network", options.network),
         view=one_of("view", options.view, View),
+        engine=one_of("engine", options.engine, EngineName),
         denials=Denials.ATTESTED if options.attest else Denials.OBSERVED,
         limits=options.limits(),
     )

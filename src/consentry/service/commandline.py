@@ -13,6 +13,7 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.declare.profile import EngineName
 from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.ownership import is_roots_alone
@@ -27,6 +28,7 @@ from consentry.service.binding import (
     protected_in,
     require_no_trust,
 )
+from consentry.service.enginechoice import EngineWish
 from consentry.service.programsearch import (
     find_program,
     is_protected,
@@ -68,6 +70,14 @@ class RunWish(Wish):
     network: tuple[str, ...] = ()
     view: View | None = None
     denials: Denials = Denials.OBSERVED
+    engine: EngineName | None = None
+
+    @property
+    def engines(self) -> EngineWish:
+        """The engine that the line names; else what the profile's document says."""
+        if self.engine is not None:
+            return EngineWish(self.engine)
+        return EngineWish() if self.profile is None else self.profile.engines
 
 
 def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish:

@@ -3,13 +3,15 @@
 What is wrong with the line, the workspace or the host is said before anything is decided.
 """
 
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 
 from consentry.enforce.commitrecover import recover
-from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.enforce.engines.registry import EngineGround
+from consentry.enforce.native.streamends import Io
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import workspace_here
 from consentry.service.commandline import RunWish, bind_wish
+from consentry.service.enginechoice import choose_engine, engine_desk
 from consentry.service.ledgers import ledger_place
 from consentry.service.refusals import Asked, journal_of_terminal, refusals_recorded
 from consentry.service.runledger import Run
@@ -45,10 +47,16 @@ def carry_out(
     with ExitStack() as held:
         with refusals_recorded(asked_for(wish, trigger), lambda: journal_of_terminal(around)):
             bound = bind_wish(wish, workspace_here(around, workspace), around)
-            engine = held.enter_context(closing(NativeEngine(home, bound.protected)))
-            plan = engine.compile(bound.confinement)
+            ground = EngineGround(
+                home,
+                bound.protected,
+                around.environ.get("PATH", ""),
+                ledger_place(around).folder,
+            )
+            desk = held.enter_context(engine_desk(ground))
+            chosen = choose_engine(wish.engines, bound.confinement, desk)
         journal = held.enter_context(journal_of_terminal(around))
         state = ledger_place(around).folder
         recover(state)
-        runner = Runner(engine, journal, state, home)
-        return runner.run(bound, plan, io, keep_partial=keep_partial, trigger=trigger)
+        runner = Runner(chosen.engine, journal, state, home)
+        return runner.run(bound, chosen.plan, io, keep_partial=keep_partial, trigger=trigger)

@@ -18,6 +18,7 @@ from consentry.decide.permit import Permit
 from consentry.enforce.egress.report import Reach
 from consentry.enforce.engine import Ending, HeldAs, Outcome, ProgramRun
 from consentry.enforce.layer import path_text
+from consentry.enforce.programs import NATIVE
 from consentry.enforce.violations import PermissionDenied, Truth
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
@@ -60,6 +61,7 @@ class RunFacts:
     outcome: Outcome | None = None
     impact: Impact = Impact()
     problem: tuple[str, str] | None = None
+    engine: str = NATIVE
 
     @property
     def status(self) -> ExecutionStatus:
@@ -151,6 +153,7 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "filesDeleted": list(facts.impact.deleted),
         "committed": facts.impact.committed,
         "discarded": facts.impact.discarded,
+        "filesReadSeen": facts.outcome is not None and facts.outcome.sees_reads,
         "filesReadUnlisted": max(0, len(reads) - MOST_LISTED),
         "hashingLeftOut": {
             "count": hashes.left_out_count,
@@ -169,7 +172,7 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
     violations = facts.violations
     said: dict[str, Json] = {
         "profile": facts.bound.profile,
-        "engine": "native",
+        "engine": facts.engine,
         "view": confinement.view.value,
         "violations": [_violation(each) for each in violations[:MOST_LISTED]],
         "violationsComplete": outcome is not None

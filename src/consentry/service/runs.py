@@ -14,8 +14,9 @@ from consentry.base.canonical import Digest
 from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome
-from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
+from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.interrupts import Uninterrupted
+from consentry.enforce.native.streamends import Io
 from consentry.enforce.sealing import SealedFile, seal
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import BoundWish
@@ -30,7 +31,7 @@ from consentry.store.journal import Journal
 class Runner:
     """Runs what was decided, with one engine and one journal."""
 
-    engine: NativeEngine
+    engine: Engine
     journal: Journal
     state: Path
     home: Path | None
@@ -38,7 +39,7 @@ class Runner:
     def run(
         self,
         bound: BoundWish,
-        plan: NativePlan,
+        plan: Compiled,
         io: Io,
         *,
         keep_partial: bool = False,
@@ -55,7 +56,7 @@ class Runner:
     def _run(
         self,
         bound: BoundWish,
-        plan: NativePlan,
+        plan: Compiled,
         io: Io,
         interrupts: Uninterrupted,
         trigger: Trigger,
@@ -85,7 +86,7 @@ class Runner:
         bound: BoundWish,
         digests: dict[str, Digest],
         trigger: Trigger,
-        plan: NativePlan,
+        plan: Compiled,
         sealed: Sequence[SealedFile],
         io: Io,
     ) -> tuple[RunFacts, Outcome]:
@@ -95,7 +96,16 @@ class Runner:
         def permitted() -> Permit:
             with Uninterrupted():  # or it would be decided, and nobody would say what became of it
                 permit = ledger.permitted(bound, subject_of(bound.confinement), digests)
-                begun.append(RunFacts(bound, permit, digests, trigger, started_at=clock.now()))
+                begun.append(
+                    RunFacts(
+                        bound,
+                        permit,
+                        digests,
+                        trigger,
+                        started_at=clock.now(),
+                        engine=self.engine.name,
+                    )
+                )
             return permit
 
         with ledger.failures_recorded(begun):

@@ -36,6 +36,7 @@ from consentry.service.binding import (
     require_no_trust,
     workspace_here,
 )
+from consentry.service.enginechoice import require_native
 from consentry.service.ledgers import ledger_place
 from consentry.service.programsearch import require_text
 from consentry.service.refusals import (
@@ -99,6 +100,8 @@ def bind_code(wish: CodeWish, workspace: Path, around: Surroundings) -> BoundWis
         limits=wish.limits,
     )
     bound = BoundWish(confinement, Started(path, (), ()), wish.profile_word, protected)
+    if wish.profile is not None:
+        require_native(wish.profile.engines, "snippets")
     return as_profile_says(bound, wish.profile, around)
 
 

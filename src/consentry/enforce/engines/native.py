@@ -25,6 +25,7 @@ from consentry.enforce.engine import (
     Probe,
 )
 from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
+from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
@@ -53,7 +54,6 @@ from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import (
     ENGINE,
     Host,
-    Plan,
     compile_plan,
     require_rounding,
 )
@@ -80,14 +80,11 @@ _NO_ATTEST: Final = "leave out --attest or `denials: attested`"
 
 
 @dataclass(frozen=True, slots=True)
-class NativePlan:
-    """A confinement as it was compiled for this host."""
+class NativePlan(Compiled):
+    """What the launcher is told."""
 
-    wanted: Confinement
-    plan: Plan
-    limits: LimitPlan
     bare: Mapping[str, Any] | None = None
-    """What the launcher is told besides, where there are no namespaces."""
+    """What it is told besides, where there are no namespaces."""
 
 
 class NativeEngine:
@@ -116,6 +113,10 @@ class NativeEngine:
         self._one_look = Lock()
         self._has_looked = False
         self._bare: BareRuns | None = None
+
+    def missing(self) -> str | None:
+        """It needs nothing installed."""
+        return None
 
     def probe(self) -> Probe:
         """What it enforces on this host, shown by doing it."""
@@ -198,7 +199,7 @@ class NativeEngine:
             plan = with_mediated_reads(plan)
         return NativePlan(wanted, plan, limits)
 
-    def is_current(self, plan: NativePlan) -> bool:
+    def is_current(self, plan: Compiled) -> bool:
         """Whether what lies in the granted roots and is denied is still what the plan hides."""
         compiled, wanted = plan.plan, plan.wanted
         grants = compiled.grants
@@ -246,7 +247,7 @@ class NativeEngine:
 
     def launch(
         self,
-        plan: NativePlan,
+        plan: Compiled,
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
@@ -260,6 +261,8 @@ class NativeEngine:
         def allowed() -> None:
             require_permitted(permitted(), plan.wanted, sealed)
 
+        if not isinstance(plan, NativePlan):
+            raise TypeError(f"compiled by another engine: {type(plan).__name__}")
         return self._held_run(plan, sealed, io, allowed)
 
     def _held_run(
