@@ -111,6 +111,7 @@ def run_code(
     arguments: Mapping[str, Any] | None = None,
     preload: Sequence[str] = (),
     read: Sequence[Word] = (),
+    network: Sequence[str] = (),
     permission_set: str | None = None,
     profile: str | None = None,
     timeout: float | None = None,
@@ -127,6 +128,7 @@ def run_code(
         arguments: variables that the snippet finds, each a JSON value; they are recorded.
         preload: modules that are imported before the snippet is there.
         read: files and folders that may be read besides the workspace.
+        network: hosts that may be reached, as `exec` takes them.
         permission_set: one of the six sets instead of the default; never `trusted`.
         profile: a profile of your configuration, or of a file, instead of the default.
         timeout: seconds until it is ended.
@@ -150,6 +152,7 @@ def run_code(
         arguments=arguments,
         preload=preload,
         read=read,
+        network=network,
         permission_set=permission_set,
         profile=profile,
         timeout=timeout,

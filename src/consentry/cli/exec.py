@@ -14,6 +14,7 @@ from consentry.cli.runoptions import (
     limits_of,
     many,
     named_set,
+    net_option,
     place_options,
     read_option,
     run_document,
@@ -146,12 +147,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="May be started as well; `any`: every program.",
     ),
     many("--env", "NAME", "The variable keeps the value it has here."),
-    click.Option(
-        ["--net"],
-        metavar="HOST|any|none",
-        multiple=True,
-        help="A host it may reach: a name, `*.name`, an address, a block; `:port` narrows it.",
-    ),
+    net_option(),
     *limit_options(),
     click.Option(
         ["--keep-partial"],

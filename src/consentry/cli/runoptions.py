@@ -35,6 +35,16 @@ def read_option() -> click.Option:
     return many("--read", "PATH", "May be read, with all below it.", kind=File())
 
 
+def net_option() -> click.Option:
+    """Hosts that may be reached."""
+    return click.Option(
+        ["--net"],
+        metavar="HOST|any|none",
+        multiple=True,
+        help="A host it may reach: a name, `*.name`, an address, a block; `:port` narrows it.",
+    )
+
+
 def many(
     name: str, metavar: str, help_line: str, *, kind: click.ParamType[object] | None = None
 ) -> click.Option:

@@ -8,7 +8,7 @@
           filesystem:
             readOnly: ["${WORKSPACE}/latex"]
             noAccess: ["*"]
-          network: {enabled: false}
+          network: {enabled: true, allow: ["example.org:443"]}
 
 The single entry `*` in `noAccess` states the default: what is not listed is closed. Every other
 entry closes what it names, at any depth, whatever opens it. A path in a protected root is refused,
@@ -37,6 +37,7 @@ from consentry.declare.profile import (
 )
 from consentry.declare.quantities import cpu_time, duration, processes, size
 from consentry.declare.reader import read_document
+from consentry.declare.toolcapabilities import host_list
 from consentry.declare.values import Entry, Fields, Value, one_of
 from consentry.surface.access import Access
 from consentry.surface.automaton import Work
@@ -227,12 +228,21 @@ def _is_everything(value: Value) -> bool:
 
 
 def _network(value: Value) -> Access[HostScope] | None:
-    fields = value.fields(("enabled",))
+    """Closed, open to every public host, or open to a list; an empty list opens nothing."""
+    fields = value.fields(("enabled", "allow"))
     if fields is None:
         return None
-    return host_access(
-        Level.ANY if fields.need("enabled", Value.flag, stand_in=False) else Level.NONE
-    )
+    is_enabled = fields.need("enabled", Value.flag, stand_in=False)
+    allowed = fields.may("allow", host_list, None)
+    listed = fields.find("allow")
+    if listed is None or allowed is None:
+        return host_access(Level.ANY if is_enabled and listed is None else Level.NONE)
+    if allowed.targets and not is_enabled:
+        listed.refuse(
+            "hosts are listed, and the network is not enabled",
+            "write `enabled: true`, or leave the list out",
+        )
+    return allowed
 
 
 def _limits(fields: Fields) -> DeclaredLimits:

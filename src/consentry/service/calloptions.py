@@ -20,6 +20,7 @@ class CallOptions:
 
     workspace: Word | None = None
     read: Sequence[Word] = ()
+    network: Sequence[str] = ()
     permission_set: str | None = None
     profile: str | None = None
     timeout: float | None = None
@@ -60,7 +61,6 @@ class ExecOptions(CallOptions):
     write: Sequence[Word] = ()
     programs: Sequence[Word] = ()
     environment: Sequence[str] = ()
-    network: Sequence[str] = ()
     view: str | None = None
     attest: bool = False
     stdin: bytes | None = None

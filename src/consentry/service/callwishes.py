@@ -53,6 +53,7 @@ def code_wish(source: str | bytes, options: CodeOptions, profile: NamedProfile |
         permission_set=options.named_set(),
         profile=profile,
         read=words_of("read", options.read),
+        network=words_of("network", options.network),
         preload=words_of("preload", options.preload),
         arguments=dict(arguments),
         limits=options.limits(),
