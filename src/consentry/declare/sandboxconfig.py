@@ -25,6 +25,7 @@ from consentry.base.nearest import closest
 from consentry.declare.contradictions import check_profile
 from consentry.declare.linuxcapabilities import LINUX_CAPABILITIES
 from consentry.declare.names import profile_name
+from consentry.declare.networkkeys import CLOSED, network
 from consentry.declare.nodes import Broken, Mapping, Scalar, clipped
 from consentry.declare.pathentries import GrantCheck, PathEntry, profile_path
 from consentry.declare.profile import (
@@ -37,13 +38,8 @@ from consentry.declare.profile import (
 )
 from consentry.declare.quantities import cpu_time, duration, processes, size
 from consentry.declare.reader import read_document
-from consentry.declare.toolcapabilities import host_list
 from consentry.declare.values import Entry, Fields, Value, one_of
-from consentry.surface.access import Access
 from consentry.surface.automaton import Work
-from consentry.surface.dimensions import Level
-from consentry.surface.hosts import HostScope
-from consentry.surface.lattice import host_access
 from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
 from consentry.surface.protected import ProtectedRoots, protected_roots
 
@@ -113,12 +109,14 @@ class _Reading:
         fields = entry.value.fields(_KEYS_OF_PROFILE)
         if fields is None:
             return None
+        reached = fields.may("network", network, CLOSED)
         profile = Profile(
             name,
             entry.key.where,
             dropped=fields.may("capabilities", _capabilities, ()),
             filesystem=fields.may("filesystem", self._filesystem, Filesystem()),
-            network=fields.may("network", _network, host_access(Level.NONE)),
+            network=reached.access,
+            secrets=reached.secrets,
             limits=_limits(fields),
             view=fields.may("view", one_of(View), View.PRIVATE),
             writes=fields.may("writes", one_of(Writes), Writes.LAYER),
@@ -225,24 +223,6 @@ def _denied(value: Value) -> PathEntry | None:
 
 def _is_everything(value: Value) -> bool:
     return isinstance(value.node, Scalar) and value.node.text == EVERYTHING
-
-
-def _network(value: Value) -> Access[HostScope] | None:
-    """Closed, open to every public host, or open to a list; an empty list opens nothing."""
-    fields = value.fields(("enabled", "allow"))
-    if fields is None:
-        return None
-    is_enabled = fields.need("enabled", Value.flag, stand_in=False)
-    allowed = fields.may("allow", host_list, None)
-    listed = fields.find("allow")
-    if listed is None or allowed is None:
-        return host_access(Level.ANY if is_enabled and listed is None else Level.NONE)
-    if allowed.targets and not is_enabled:
-        listed.refuse(
-            "hosts are listed, and the network is not enabled",
-            "write `enabled: true`, or leave the list out",
-        )
-    return allowed
 
 
 def _limits(fields: Fields) -> DeclaredLimits:

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.declare.profile import DeclaredSecrets
 from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.programfiles import Started
 from consentry.enforce.roots import OWN_FOLDERS, is_own
@@ -24,6 +25,7 @@ from consentry.service.profiles import (
 )
 from consentry.service.programsearch import is_protected, require_text
 from consentry.service.protection import protected_here
+from consentry.service.secretvalues import read_entries, secrets_for
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.surface.dimensions import Level
@@ -46,6 +48,8 @@ class Wish:
     profile: NamedProfile | None = None
     read: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    secret_ca: str | None = None
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -184,3 +188,17 @@ def as_profile_says(
         ),
         written=(*bound.written, *(entry.root for entry in profile.filesystem.read_write)),
     )
+
+
+def with_secrets(bound: BoundWish, wish: Wish, around: Surroundings) -> BoundWish:
+    """The same with the secrets that the line and the profile name."""
+    said = DeclaredSecrets() if wish.profile is None else wish.profile.profile.secrets
+    if not (wish.secrets or wish.secret_ca or said.entries or said.vouchers):
+        return bound
+    found = secrets_for(
+        (*said.entries, *read_entries(wish.secrets)),
+        wish.secret_ca or said.vouchers,
+        bound.confinement,
+        around,
+    )
+    return replace(bound, confinement=replace(bound.confinement, secrets=found))

@@ -28,6 +28,7 @@ from consentry.service.binding import (
     protected_in,
     require_no_trust,
     with_network,
+    with_secrets,
 )
 from consentry.service.programsearch import (
     find_program,
@@ -88,7 +89,8 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     )
     spelled = tuple(map(Pattern.parse, written))
     bound = BoundWish(confinement, started, wish.profile_word, protected, spelled)
-    return as_profile_says(bound, wish.profile, around, wish.view)
+    bound = as_profile_says(bound, wish.profile, around, wish.view)
+    return with_secrets(bound, wish, around)
 
 
 def _require_givable(wish: RunWish) -> None:

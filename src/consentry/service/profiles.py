@@ -15,7 +15,7 @@ from consentry.base.errors import Refused, UsageProblem
 from consentry.base.nearest import closest
 from consentry.base.units import Size
 from consentry.declare.pathentries import PathEntry, is_provided
-from consentry.declare.profile import EngineName, Profile, SandboxConfig
+from consentry.declare.profile import DeclaredSecrets, EngineName, Profile, SandboxConfig
 from consentry.declare.profilesurface import profile_surface
 from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.enforce.confinement import Limits
@@ -67,6 +67,13 @@ def find_profile(named: str, around: Surroundings) -> NamedProfile:
             f"configuration, not in `{file}`",
             where=profile.where,
             help_line="leave it out of the file, and type --attest",
+        )
+    if profile.secrets != DeclaredSecrets() and not _is_of_own_configuration(named):
+        raise Refused(
+            Code.NOT_ENFORCEABLE,
+            f"secrets count only in your own configuration, not in `{file}`",
+            where=profile.where,
+            help_line="leave them out of the file, and type --secret",
         )
     return NamedProfile(profile, file, profile_surface(profile, roots=protected))
 

@@ -36,6 +36,7 @@ from consentry.service.binding import (
     protected_in,
     require_no_trust,
     with_network,
+    with_secrets,
     workspace_here,
 )
 from consentry.service.ledgers import ledger_place
@@ -102,7 +103,7 @@ def bind_code(wish: CodeWish, workspace: Path, around: Surroundings) -> BoundWis
         limits=wish.limits,
     )
     bound = BoundWish(confinement, Started(path, (), ()), wish.profile_word, protected)
-    return as_profile_says(bound, wish.profile, around)
+    return with_secrets(as_profile_says(bound, wish.profile, around), wish, around)
 
 
 def _require_givable(wish: CodeWish) -> None:

@@ -18,6 +18,7 @@ from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.owner import ServedBox
 from consentry.enforce.egress.report import READY
 from consentry.enforce.egress.rules import Rules, Verdict
+from consentry.enforce.egress.secrets import Secret
 from consentry.enforce.egress.server import ServedRun
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
@@ -30,15 +31,31 @@ class _Peer(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """The path."""
-        self._say(self.path.encode())
+        """The path; or all that it was sent, or a way elsewhere."""
+        if self.path.startswith("/echo"):
+            self._say(self.headers.as_bytes())
+        elif self.path.startswith("/elsewhere"):
+            self._note()
+            self.send_response(302)
+            self.send_header("location", self.path.partition("?")[2])
+            self.send_header("content-length", "0")
+            self.end_headers()
+        else:
+            self._say(self.path.encode())
+
+    def do_TRACE(self) -> None:
+        """What it was sent."""
+        self._say(self.headers.as_bytes())
 
     def do_POST(self) -> None:
         """The body."""
         self._say(self.rfile.read(int(self.headers.get("content-length", 0))))
 
-    def _say(self, body: bytes) -> None:
+    def _note(self) -> None:
         self.server.seen.append((self.command, self.path, dict(self.headers)))  # type: ignore[attr-defined]
+
+    def _say(self, body: bytes) -> None:
+        self._note()
         self.send_response(200)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
@@ -121,10 +138,16 @@ class ProxyHere:
         """`change` takes a control away."""
         self._change = change
 
-    def serve(self, access: Access[HostScope], sockets: Sequence[int]) -> ServedBox:
+    def serve(
+        self, access: Access[HostScope], sockets: Sequence[int], secrets: Sequence[Secret] = ()
+    ) -> ServedBox:
         """As the process does."""
         mine, its = socket.socketpair()
-        told = {"level": access.level.value, "targets": list(access.targets)}
+        told = {
+            "level": access.level.value,
+            "targets": list(access.targets),
+            "secrets": [each.told() for each in secrets],
+        }
         run = ServedRun(told, [its.detach(), *sockets])
         self._change(run)
         Thread(target=run.serve, daemon=True).start()

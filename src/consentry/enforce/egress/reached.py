@@ -21,6 +21,7 @@ class Asked:
     is_allowed: bool
     rule: str | None
     why: str | None
+    secret: str | None = None
 
 
 @dataclass(slots=True)
@@ -76,6 +77,7 @@ class Reached:
                     entry.sent,
                     entry.received,
                     list(entry.addresses),
+                    asked.secret,
                 )
                 for asked, entry in self._entries.items()
             ]

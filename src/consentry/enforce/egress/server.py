@@ -13,7 +13,7 @@ import socket
 import time
 from contextlib import suppress
 from threading import Lock, Thread, current_thread
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from consentry.base.errors import BadInput
 from consentry.enforce.egress.addresses import Address
@@ -34,9 +34,15 @@ from consentry.enforce.egress.questions import (
 from consentry.enforce.egress.reached import Reached
 from consentry.enforce.egress.report import MOST_FILES, READY
 from consentry.enforce.egress.rules import LOCALHOST, Rules
+from consentry.enforce.egress.secrets import Secret
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from consentry.enforce.egress.securedlines import Secrets, Secured
 
 _MOST_AT_ONCE: Final = 128
 _MOST_QUESTION: Final = 4096
@@ -77,6 +83,7 @@ class ServedRun:
         self._rules = Rules(Access(level, HostScope.parse(told["targets"])))
         self._reached = Reached()
         self._dialler = Dialler(self._rules, self._reached)
+        self._secrets = _secrets(told.get("secrets", ()))
         self._table = NameTable()
         self._open: dict[Thread, Conversation] = {}
         self._one_at_a_time = Lock()
@@ -121,7 +128,7 @@ class ServedRun:
         if is_full:
             program.close()
             return
-        conversation = Conversation(program, self._dialler, self._meant)
+        conversation = Conversation(program, self._dialler, self._meant, self._secured)
         thread = Thread(target=self._hold, args=(conversation,), daemon=True)
         with self._one_at_a_time:
             self._open[thread] = conversation
@@ -145,6 +152,9 @@ class ServedRun:
         if address.is_loopback and self._dialler.may_name(LOCALHOST, (port,)):
             return LOCALHOST  # which the box's own table of hosts has
         return self._table.name_of(address) or str(address)
+
+    def _secured(self, host: str, port: int) -> "Secured | None":
+        return None if self._secrets is None else self._secrets.for_place(host, port)
 
     def _answer(self, source: socket.socket) -> None:
         """A question for a name."""
@@ -188,3 +198,11 @@ class ServedRun:
 
 def _is_listening(each: socket.socket) -> bool:
     return each.type == socket.SOCK_STREAM
+
+
+def _secrets(told: "Sequence[dict[str, Any]]") -> "Secrets | None":
+    if not told:
+        return None
+    from consentry.enforce.egress.securedlines import Secrets  # noqa: PLC0415 - few runs need TLS
+
+    return Secrets(map(Secret.heard, told))

@@ -206,7 +206,8 @@ class NativeCode:
             # Where a worker was gone before the snippet was there, another one is made for it.
             for _ in range(_MOST_ATTEMPTS):
                 held = HeldLimits(plan.limits, permit.permit_id, stock=stock)
-                network = BoxNetwork(self._proxy, plan.wanted.surface.net_access)
+                access = plan.wanted.surface.net_access
+                network = BoxNetwork(self._proxy, access, plan.wanted.secrets)
                 try:
                     done = _attempt(workers, plan, code, io, held, stock, network)
                 finally:

@@ -61,9 +61,7 @@ _MOST_READY = 8
 class _Worker:
     """One worker, and the copies of it that have no order yet."""
 
-    def __init__(
-        self, requests: _socket.socket, *, is_kept_ready: bool, has_ways: bool
-    ) -> None:
+    def __init__(self, requests: _socket.socket, *, is_kept_ready: bool, has_ways: bool) -> None:
         self.requests = requests
         self.is_kept_ready = is_kept_ready
         self.has_ways = has_ways
