@@ -45,7 +45,9 @@ def test_what_is_named_is_reached_and_nothing_else(line: CommandLine) -> None:
 
 def test_without_a_grant_each_name_is_on_record(line: CommandLine) -> None:
     """As for a program: refused at once, by its name, `mediated`."""
-    code = "import socket\ntry: socket.gethostbyname('phone.example')\nexcept OSError: result = 'no'"
+    code = (
+        "import socket\ntry: socket.gethostbyname('phone.example')\nexcept OSError: result = 'no'"
+    )
     put(line, "asks.py", code)
     assert json.loads(line("code", "asks.py").out) == "no"
     [denied] = last_record(line)["sandbox"]["violations"]
