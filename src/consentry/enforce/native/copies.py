@@ -11,6 +11,7 @@ import os
 
 from consentry.enforce.native import box, calls, copygroups, snippet, wire, worker
 from consentry.enforce.native.askednames import AskedNames
+from consentry.enforce.native.lostdatagrams import LostDatagrams
 from consentry.enforce.native.observer import Observer
 
 TYPE_CHECKING = False
@@ -102,6 +103,7 @@ class _Copy:
         self.has_layer = False
         self.told_ways = b""
         self.names: AskedNames | None = None
+        self.lost: LostDatagrams | None = None
         self.watched: set[int] = set()
         self.pid = 0
         self.pidfd = -1
@@ -267,6 +269,7 @@ class Workers:
             for each in names.heard_at():
                 self._desk.watch(copy, each, lambda _: names.hear())
             return
+        copy.lost = LostDatagrams(copy.pid)
         if copy.news is not None:
             wire.send(copy.news, ("ways", 0, ""), *ways)
         for way in ways:
