@@ -266,6 +266,8 @@ def test_more_connections_than_are_served_at_once_do_no_harm(ground: Ground) -> 
         )
         outcome = ground.python(code, f"127.0.0.1:{port}")
     assert outcome.stdout == b"served\n", outcome.stderr
+    turned_away = [each for each in outcome.violations if "at once" in each.rule]
+    assert [each.allow for each in turned_away] == [None]
 
 
 def test_a_proxy_that_dies_lets_nothing_through_and_the_record_says_that_it_is_not_whole(

@@ -71,7 +71,7 @@ class Conversation:
         host, port = self._program.getsockname()[:2]
         try:
             if port != PROXY_PORT:
-                self._transparent(self._meant(_address(host), port), port)
+                self._transparent(self._meant(plain_address(host), port), port)
             elif self._peek() == socksheads.VERSION:
                 self._socks()
             else:
@@ -236,7 +236,7 @@ class Conversation:
             return
 
 
-def _address(spelled: str) -> Address:
+def plain_address(spelled: str) -> Address:
     """Without a zone; and an IPv4 address as such, however the socket spells it."""
     address = ip_address(spelled.partition("%")[0])
     mapped = None if isinstance(address, IPv4Address) else address.ipv4_mapped

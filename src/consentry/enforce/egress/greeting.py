@@ -32,12 +32,11 @@ def server_name(said: bytes) -> str | None:
         if not said:
             raise NotYet
         return None
-    message = _message(said)
-    return None if message is None else _name_in(message)
+    return _name_in(_message(said))
 
 
-def _message(said: bytes) -> bytes | None:
-    """The handshake message, put together from its records; None where it is no greeting."""
+def _message(said: bytes) -> bytes:
+    """The handshake message, put together from its records."""
     if len(said) > MOST_GREETING:
         raise Unreadable
     content, at = b"", 0
@@ -50,7 +49,7 @@ def _message(said: bytes) -> bytes | None:
             raise Unreadable
         part = said[at + _RECORD_HEAD : at + _RECORD_HEAD + length]
         content += part
-        if content[0] != _CLIENT_HELLO:
+        if content and content[0] != _CLIENT_HELLO:
             raise Unreadable
         if len(part) < length:
             raise NotYet

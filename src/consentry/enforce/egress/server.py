@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from consentry.base.errors import BadInput
 from consentry.enforce.egress.addresses import Address
-from consentry.enforce.egress.conversation import Conversation
+from consentry.enforce.egress.conversation import VIA_ADDRESS, Conversation, plain_address
 from consentry.enforce.egress.dialling import Dialler
 from consentry.enforce.egress.names import NameTable
 from consentry.enforce.egress.ports import PROXY_PORT
@@ -31,7 +31,7 @@ from consentry.enforce.egress.questions import (
     answer,
     read_question,
 )
-from consentry.enforce.egress.reached import Reached
+from consentry.enforce.egress.reached import Asked, Reached
 from consentry.enforce.egress.report import MOST_FILES, READY
 from consentry.enforce.egress.rules import LOCALHOST, Rules
 from consentry.enforce.egress.secrets import Secret
@@ -126,13 +126,21 @@ class ServedRun:
         with self._one_at_a_time:
             is_full = len(self._open) >= _MOST_AT_ONCE
         if is_full:
-            program.close()
+            self._turn_away(program)
             return
         conversation = Conversation(program, self._dialler, self._meant, self._secured)
         thread = Thread(target=self._hold, args=(conversation,), daemon=True)
         with self._one_at_a_time:
             self._open[thread] = conversation
         thread.start()
+
+    def _turn_away(self, program: socket.socket) -> None:
+        """One too many; whom it wanted is known only where it connected to an address."""
+        host, port = program.getsockname()[:2]
+        program.close()
+        meant = "the proxy" if port == PROXY_PORT else self._meant(plain_address(host), port)
+        rule = f"at most {_MOST_AT_ONCE} connections at once"
+        self._reached.note(Asked(meant, port, VIA_ADDRESS, is_allowed=False, rule=rule, why=rule))
 
     def _accept_the_last(self, source: socket.socket) -> None:
         """Programs that connected, said something and ended before anybody looked."""
@@ -143,6 +151,8 @@ class ServedRun:
     def _hold(self, conversation: Conversation) -> None:
         try:
             conversation.hold()
+        except Exception:  # noqa: BLE001 - whatever it was, nothing passes; the record says it is not whole
+            self._reached.miss()
         finally:
             with self._one_at_a_time:
                 self._open.pop(current_thread(), None)
