@@ -15,6 +15,7 @@ import pytest
 from consentry.base.errors import Refused
 from consentry.enforce.egress.dialling import Dialler
 from consentry.enforce.violations import Truth
+from consentry.surface.modes import View
 from tests.enforce.egress.grounds import Ground, denied
 from tests.enforce.egress.peers import AnyWay, ProxyHere, http_peer, make_certificate
 
@@ -314,3 +315,25 @@ def test_a_program_that_cannot_start_leaves_nothing_at_the_proxy(ground: Ground)
         with pytest.raises(Refused):
             ground.run([str(broken)], "example.org:443")
     assert len(list(opened.iterdir())) <= before
+
+
+@pytest.mark.parametrize("net", [(), ("example.org:443",)])
+def test_names_are_refused_by_name_in_the_other_view_as_well(
+    ground: Ground, net: tuple[str, ...]
+) -> None:
+    """The host's own resolver configuration is in sight there, and leads nowhere else."""
+    code = (
+        "import socket\ntry: socket.gethostbyname('phone.example')\nexcept OSError as e: print(e)"
+    )
+    outcome = ground.python(code, *net, view=View.VISIBLE)
+    assert outcome.stdout == b"[Errno -2] Name or service not known\n", outcome.stderr
+    assert ("phone.example", Truth.MEDIATED) in {(each[0], each[2]) for each in denied(outcome)}
+
+
+def test_a_granted_host_is_reached_in_the_other_view_as_well(ground: Ground) -> None:
+    """By its address, and with the host's tree in sight."""
+    with http_peer() as peer:
+        port = peer.server_port
+        code = CONNECT.format("127.0.0.1", port)
+        outcome = ground.python(code, f"127.0.0.1:{port}", view=View.VISIBLE)
+    assert b"/reached" in outcome.stdout, outcome.stderr
