@@ -38,7 +38,7 @@ def live(plan: "Mapping[str, Any]", gate: int, doors: "Sequence[int]") -> None:
     try:
         with_gate = _socket.socket(fileno=gate)
         if _is_confined(plan, with_gate, doors) and (told := _ordered(with_gate)) is not None:
-            os.environ.update(plan["env"])
+            snippetcode.give_variables(plan["env"])
             status = snippetcode.run(*told)
             _flush("stdout", "stderr")
     finally:
