@@ -36,6 +36,8 @@ def exec(  # noqa: A001 - the command's own word
     programs: Sequence[Word] = (),
     environment: Sequence[str] = (),
     network: Sequence[str] = (),
+    secrets: Sequence[str] = (),
+    secret_ca: Word | None = None,
     permission_set: str | None = None,
     profile: str | None = None,
     view: str | None = None,
@@ -60,6 +62,9 @@ def exec(  # noqa: A001 - the command's own word
         environment: names of variables that keep the value they have here.
         network: hosts that may be reached (`example.org`, `*.example.org:443`, `192.0.2.0/24`);
             `any` is every public host.
+        secrets: what the proxy adds to requests for one granted host, as `HOST=HEADER:file:PATH` or
+            `HOST=HEADER:env:NAME`; the program never has it.
+        secret_ca: certificates that vouch for those hosts, instead of the system's own.
         permission_set: one of the six sets instead of the default; never `trusted`.
         profile: a profile of the user's own configuration, or `FILE`, or `FILE:NAME`.
         view: `private` (only what is granted is there) or `visible`; else as the profile says.
@@ -92,6 +97,8 @@ def exec(  # noqa: A001 - the command's own word
         programs=programs,
         environment=environment,
         network=network,
+        secrets=secrets,
+        secret_ca=secret_ca,
         permission_set=permission_set,
         profile=profile,
         view=view,
@@ -115,6 +122,9 @@ def run_code(
     arguments: Mapping[str, Any] | None = None,
     preload: Sequence[str] = (),
     read: Sequence[Word] = (),
+    network: Sequence[str] = (),
+    secrets: Sequence[str] = (),
+    secret_ca: Word | None = None,
     permission_set: str | None = None,
     profile: str | None = None,
     timeout: float | None = None,
@@ -131,6 +141,9 @@ def run_code(
         arguments: variables that the snippet finds, each a JSON value; they are recorded.
         preload: modules that are imported before the snippet is there.
         read: files and folders that may be read besides the workspace.
+        network: hosts that may be reached, as `exec` takes them.
+        secrets: what the proxy adds to requests, as `exec` takes it.
+        secret_ca: certificates that vouch for the hosts of the secrets.
         permission_set: one of the six sets instead of the default; never `trusted`.
         profile: a profile of your configuration, or of a file, instead of the default.
         timeout: seconds until it is ended.
@@ -154,6 +167,9 @@ def run_code(
         arguments=arguments,
         preload=preload,
         read=read,
+        network=network,
+        secrets=secrets,
+        secret_ca=secret_ca,
         permission_set=permission_set,
         profile=profile,
         timeout=timeout,

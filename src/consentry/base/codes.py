@@ -410,6 +410,12 @@ class Code(StrEnum):
         "a document cannot be read, or breaks the rules of its format",
         "correct each place that is listed; the reference has a page for every kind of document",
     )
+    SECRET_UNUSABLE = (
+        "secret-unusable",
+        ExitStatus.USAGE,
+        "a secret is not written as it should be, or what it is kept in cannot be used",
+        "write HOST=HEADER:file:PATH or HOST=HEADER:env:NAME, with a file of mode 0600 that is yours alone",
+    )
     PROGRAM_UNSTARTABLE = (
         "program-unstartable",
         ExitStatus.DENIED,

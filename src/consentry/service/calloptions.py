@@ -20,6 +20,9 @@ class CallOptions:
 
     workspace: Word | None = None
     read: Sequence[Word] = ()
+    network: Sequence[str] = ()
+    secrets: Sequence[str] = ()
+    secret_ca: Word | None = None
     permission_set: str | None = None
     profile: str | None = None
     timeout: float | None = None
@@ -31,6 +34,10 @@ class CallOptions:
     def named_workspace(self) -> str | None:
         """The folder that was named, if one was."""
         return None if self.workspace is None else os.fspath(self.workspace)
+
+    def named_ca(self) -> str | None:
+        """The certificates that were named, if any were."""
+        return None if self.secret_ca is None else os.fspath(self.secret_ca)
 
     def named_profile(self) -> str | None:
         """The profile that was named, if one was; it is instead of a set."""
@@ -60,7 +67,6 @@ class ExecOptions(CallOptions):
     write: Sequence[Word] = ()
     programs: Sequence[Word] = ()
     environment: Sequence[str] = ()
-    network: Sequence[str] = ()
     view: str | None = None
     engine: str | None = None
     attest: bool = False

@@ -14,7 +14,7 @@ from consentry.base.errors import Refused, UsageProblem
 from consentry.base.nearest import closest
 from consentry.base.units import Size
 from consentry.declare.pathentries import PathEntry, is_provided
-from consentry.declare.profile import Profile, SandboxConfig
+from consentry.declare.profile import DeclaredSecrets, Profile, SandboxConfig
 from consentry.declare.profilesurface import profile_surface
 from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.enforce.confinement import Limits
@@ -66,6 +66,13 @@ def find_profile(named: str, around: Surroundings) -> NamedProfile:
             f"configuration, not in `{file}`",
             where=profile.where,
             help_line="leave it out of the file, and type --attest",
+        )
+    if profile.secrets != DeclaredSecrets() and not _is_of_own_configuration(named):
+        raise Refused(
+            Code.NOT_ENFORCEABLE,
+            f"secrets count only in your own configuration, not in `{file}`",
+            where=profile.where,
+            help_line="leave them out of the file, and type --secret",
         )
     surface = profile_surface(profile, roots=protected)
     return NamedProfile(profile, file, surface, EngineWish(config.engine, config.fallback_engine))

@@ -186,6 +186,15 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "runtimeReads": {},
         "network": [],
         "networkUnlisted": 0,
+        "secrets": [
+            {
+                "host": each.host,
+                "port": each.port,
+                "header": each.header,
+                "source": each.source.value,
+            }
+            for each in confinement.secrets
+        ],
         "truth": {
             "programs": Truth.OBSERVED.value,
             "runtimeReads": Truth.OBSERVED.value,
@@ -227,6 +236,7 @@ def _reached(each: Reach) -> dict[str, Json]:
         "bytesSent": each.sent,
         "bytesReceived": each.received,
         "addresses": list(each.addresses),
+        "secret": each.secret,
     }
 
 

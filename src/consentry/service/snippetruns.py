@@ -18,6 +18,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
 from consentry.enforce.commitrecover import recover
 from consentry.enforce.confinement import Confinement, Program
+from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.engines.native import Io
 from consentry.enforce.engines.nativecode import SNIPPET, CodePlan, NativeCode, subject_of_code
 from consentry.enforce.interrupts import Uninterrupted
@@ -34,6 +35,8 @@ from consentry.service.binding import (
     ground_surface,
     protected_in,
     require_no_trust,
+    with_network,
+    with_secrets,
     workspace_here,
 )
 from consentry.service.enginechoice import require_native
@@ -92,17 +95,18 @@ def bind_code(wish: CodeWish, workspace: Path, around: Surroundings) -> BoundWis
     path = _path_of(wish, cwd)
     named = [granted_pattern(each, workspace, cwd, may_be_new=False) for each in wish.read]
     program = Program(path=path, words=words_of_code(wish), folder=folder_in(workspace, cwd))
+    surface = with_network(Surface.of(read=named) | ground_surface(wish), wish.network)
     confinement = Confinement(
-        surface=Surface.of(read=named) | ground_surface(wish),
+        surface=surface,
         workspace=workspace,
         program=program,
-        environment=ENVIRONMENT,
+        environment=ENVIRONMENT | proxy_variables(surface.net_access),
         limits=wish.limits,
     )
     bound = BoundWish(confinement, Started(path, (), ()), wish.profile_word, protected)
     if wish.profile is not None:
         require_native(wish.profile.engines, "snippets")
-    return as_profile_says(bound, wish.profile, around)
+    return with_secrets(as_profile_says(bound, wish.profile, around), wish, around)
 
 
 def _require_givable(wish: CodeWish) -> None:

@@ -338,7 +338,8 @@ class NativeEngine:
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
-        network = BoxNetwork(self._proxy, plan.wanted.surface.net_access)
+        wanted = plan.wanted
+        network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets)
         try:
             supervised = self._supervised(io.supervisor, allowed, go, network)
         except BaseException:
