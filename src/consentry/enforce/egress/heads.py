@@ -33,6 +33,10 @@ class BadHead(Exception):
     """A message that is not read; the text says why, and quotes nothing of it."""
 
 
+class CutShort(BadHead):
+    """A message that is not there, or not whole: whoever began it hung up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """Whom it is for, and what is sent on; nothing is where a tunnel was asked for."""
