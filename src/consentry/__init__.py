@@ -39,6 +39,7 @@ def exec(  # noqa: A001 - the command's own word
     permission_set: str | None = None,
     profile: str | None = None,
     view: str | None = None,
+    layer: str | None = None,
     attest: bool = False,
     timeout: float | None = None,
     memory: int | None = None,
@@ -62,6 +63,8 @@ def exec(  # noqa: A001 - the command's own word
         permission_set: one of the six sets instead of the default; never `trusted`.
         profile: a profile of the user's own configuration, or `FILE`, or `FILE:NAME`.
         view: `private` (only what is granted is there) or `visible`; else as the profile says.
+        layer: where what it writes is kept until it has ended: `memory`, or `disk`, beside what it
+            works on; else as the profile says.
         attest: reads what Landlock refuses from the host's audit, turned on for the run if need be;
             root only, and with the view `visible`.
         timeout: seconds until it is ended.
@@ -92,6 +95,7 @@ def exec(  # noqa: A001 - the command's own word
         permission_set=permission_set,
         profile=profile,
         view=view,
+        layer=layer,
         attest=attest,
         timeout=timeout,
         memory=memory,

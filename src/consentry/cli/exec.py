@@ -30,7 +30,7 @@ from consentry.service.refusals import (
     journal_of_terminal,
 )
 from consentry.service.surroundings import look_around
-from consentry.surface.modes import Denials, View
+from consentry.surface.modes import Denials, LayerPlace, View
 
 PAGE = Page(
     summary="Run a program, confined to what this line names.",
@@ -81,6 +81,7 @@ def _exec(
     set_: str | None,
     profile: str | None,
     view: str | None,
+    layer: str | None,
     attest: bool,
     net: tuple[str, ...],
     workspace: str | None,
@@ -107,6 +108,7 @@ def _exec(
             environment=env,
             network=net,
             view=None if view is None else View(view),
+            layer=None if layer is None else LayerPlace(layer),
             denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=limits_of(limits),
         )
@@ -131,6 +133,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
         type=OneOf([each.value for each in View]),
         metavar="private|visible",
         help="What is there: only what it is given, or your tree, closed.",
+    ),
+    click.Option(
+        ["--layer"],
+        type=OneOf([each.value for each in LayerPlace]),
+        metavar="memory|disk",
+        help="Where what it writes is kept until it has ended.",
     ),
     click.Option(
         ["--attest"],

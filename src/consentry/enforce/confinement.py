@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
 from consentry.surface.pattern import Pattern
 
 
@@ -54,6 +54,7 @@ class Confinement:
     denied: tuple[Pattern, ...] = ()
     view: View = View.PRIVATE
     writes: Writes = Writes.LAYER
+    layer: LayerPlace = LayerPlace.MEMORY
     reads: Reads = Reads.OBSERVED
     rounding: Rounding = Rounding.ROUNDED
     denials: Denials = Denials.OBSERVED

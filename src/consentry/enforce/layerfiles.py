@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
+from consentry.enforce.diskparts import LayerNote, note_of, opened_part
 from consentry.enforce.filecalls import set_mode
 from consentry.enforce.foldertree import LONGEST_PATH, Tree, names_in
 
@@ -59,7 +60,10 @@ class Upper:
     """The files that one root's layer holds, by paths relative to the writable folder."""
 
     def __init__(self, layer: int, number: int) -> None:
-        self._tree = Tree(_opened_upper(layer, number))
+        note = note_of(layer)
+        self._tree = Tree(_opened_upper(layer, number, note))
+        self.may_be_moved = note is not None and note.is_alone
+        """Whether nobody could change a file of it any more, whatever they have open."""
         self._modes: dict[bytes, int] = {}
 
     def __enter__(self) -> Self:
@@ -143,9 +147,13 @@ class Upper:
                 os.close(held)
 
 
-def _opened_upper(layer: int, number: int) -> int:
+def _opened_upper(layer: int, number: int, note: LayerNote | None) -> int:
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.open(f"upper{number}", flags, dir_fd=layer)
+    part = opened_part(layer, number, note)
+    try:
+        return os.open(f"upper{number}", flags, dir_fd=part)
+    finally:
+        os.close(part)
 
 
 def open_plain(tree: Tree, path: bytes) -> int | None:

@@ -62,6 +62,7 @@ class ExecOptions(CallOptions):
     environment: Sequence[str] = ()
     network: Sequence[str] = ()
     view: str | None = None
+    layer: str | None = None
     attest: bool = False
     stdin: bytes | None = None
     keep_partial: bool = False

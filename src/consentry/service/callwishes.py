@@ -8,7 +8,7 @@ from consentry.service.commandline import RunWish
 from consentry.service.givenvalues import Word, one_of, words_of, wrong
 from consentry.service.profiles import NamedProfile
 from consentry.service.snippetruns import CodeWish
-from consentry.surface.modes import Denials, View
+from consentry.surface.modes import Denials, LayerPlace, View
 
 NAME: Final = "snippet.py"
 
@@ -33,6 +33,7 @@ def run_wish(words: tuple[str, ...], options: ExecOptions, profile: NamedProfile
         environment=words_of("environment", options.environment),
         network=words_of("network", options.network),
         view=one_of("view", options.view, View),
+        layer=one_of("layer", options.layer, LayerPlace),
         denials=Denials.ATTESTED if options.attest else Denials.OBSERVED,
         limits=options.limits(),
     )

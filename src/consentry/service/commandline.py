@@ -39,7 +39,7 @@ from consentry.service.programsearch import (
 from consentry.service.surroundings import Surroundings
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface, host_access
-from consentry.surface.modes import Denials, View
+from consentry.surface.modes import Denials, LayerPlace, View
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
@@ -67,6 +67,7 @@ class RunWish(Wish):
     environment: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
     view: View | None = None
+    layer: LayerPlace | None = None
     denials: Denials = Denials.OBSERVED
 
 
@@ -86,11 +87,12 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
         environment=_environment(wish, around) | proxy_variables(surface.net_access),
         limits=wish.limits,
         view=wish.view or View.PRIVATE,
+        layer=wish.layer or LayerPlace.MEMORY,
         denials=wish.denials,
     )
     spelled = tuple(map(Pattern.parse, written))
     bound = BoundWish(confinement, started, wish.profile_word, protected, spelled)
-    return as_profile_says(bound, wish.profile, around, wish.view)
+    return as_profile_says(bound, wish.profile, around, wish.view, wish.layer)
 
 
 def _require_givable(wish: RunWish) -> None:

@@ -14,6 +14,7 @@ from consentry.enforce.commit import CommitResult, commit
 from consentry.enforce.engine import Ending, HeldAs, Outcome
 from consentry.enforce.layer import Change, LayerRoot, file_clock_ns, inside_of, path_text
 from consentry.enforce.layerscan import scan
+from consentry.enforce.native.disklayer import let_go_of
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.planparts import Layered, made_folders
 from consentry.enforce.native.readgrants import ReadGrants
@@ -62,7 +63,7 @@ class Takeover:
         try:
             return self.carried_out(outcome.layer, run, state, commits=commits)
         finally:
-            os.close(outcome.layer)
+            let_go_of(outcome.layer)
 
     def carried_out(self, layer: int, run: str, state: Path, *, commits: bool) -> Impact:
         """What the run changed; taken over where `commits` says so and nothing stands in the way."""

@@ -13,6 +13,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
@@ -32,8 +34,9 @@ from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
 from consentry.enforce.native import calls
 from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
-from consentry.enforce.native.boxcontrols import held_in
+from consentry.enforce.native.boxcontrols import ON_DISK, held_in
 from consentry.enforce.native.directplan import held_at_once
+from consentry.enforce.native.disklayer import DiskLayer, sweep_layers
 from consentry.enforce.native.ending import (
     LIMITED,
     LimitWatch,
@@ -66,7 +69,7 @@ from consentry.enforce.streams import Pipe
 from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
-from consentry.surface.modes import Denials, Reads, View, Writes
+from consentry.surface.modes import Denials, LayerPlace, Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
 if TYPE_CHECKING:
@@ -186,7 +189,9 @@ class NativeEngine:
 
     def _compiled(self, wanted: Confinement) -> NativePlan:
         lacking = list(self._lacking(wanted))
-        limits = LimitPlan.of(wanted.limits, self._limit_means(), writes=wanted.writes)
+        limits = LimitPlan.of(
+            wanted.limits, self._limit_means(), writes=wanted.writes, layer=wanted.layer
+        )
         lacking += [Lacking(LIMITED[each.control], each.why) for each in limits.unheld]
         if lacking:
             raise NotEnforceable(self.name, lacking)
@@ -229,6 +234,9 @@ class NativeEngine:
             found.append(
                 Lacking(Control.FILES_READ, "exact reads need a layer for what is written")
             )
+        if wanted.layer is LayerPlace.DISK and wanted.writes is Writes.DIRECT:
+            why = "there is no layer where writes reach the files at once"
+            found.append(Lacking(Control.LAYER, why, "leave out --layer or `writes: direct`"))
         if wanted.denials is Denials.ATTESTED:
             found += self._not_attested(wanted)
         return found
@@ -250,17 +258,18 @@ class NativeEngine:
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
+        state: Path | None = None,
     ) -> Outcome:
         """Runs it to its end, with the very bytes that the permit names.
 
-        The box is built while `permitted` gets and spends the permit; nothing of the program starts
+        A layer on the disk is made in the state directory, or noted there. The box is built while `permitted` gets and spends the permit; nothing of the program starts
         before that has returned and the permit was found to be for this run.
         """
 
         def allowed() -> None:
             require_permitted(permitted(), plan.wanted, sealed)
 
-        return self._held_run(plan, sealed, io, allowed)
+        return self._held_run(plan, sealed, io, allowed, state)
 
     def _held_run(
         self,
@@ -268,15 +277,29 @@ class NativeEngine:
         sealed: Sequence[SealedFile],
         io: Io,
         allowed: Callable[[], None] = lambda: None,
+        state: Path | None = None,
     ) -> Outcome:
         with Uninterrupted(), ExitStack() as ends:
             parent = self._launcher()
+            disk = self._disk_layer(plan, state)
+            if disk is not None:
+                ends.enter_context(disk)
             if self._bare is not None:
                 plan = replace(plan, **self._bare.placed(plan.wanted, plan.plan, ends))
             held = HeldLimits(plan.limits, f"run-{os.urandom(8).hex()}", stock=self._stock)
             ends.callback(held.close)
             records = ends.enter_context(attestation(plan.wanted.denials))
-            return self._run(parent, plan, sealed, io, held, records, allowed)
+            return self._run(parent, plan, sealed, io, held, records, allowed, disk)
+
+    def _disk_layer(self, plan: NativePlan, state: Path | None) -> DiskLayer | None:
+        """What the run writes to, where that is not in memory; what others left behind goes."""
+        if state is not None:
+            sweep_layers(state)
+        if plan.wanted.layer is LayerPlace.MEMORY or not plan.plan.layered:
+            return None
+        if state is None:
+            raise Refused(Code.ENGINE_FAILED, "a layer on the disk needs a state directory")
+        return DiskLayer.made(state, plan.plan.layered, self._host.inner)
 
     def _launcher(self) -> NativeParent:
         with self._one_start:
@@ -301,6 +324,7 @@ class NativeEngine:
         held: HeldLimits,
         records: Watch | None,
         allowed: Callable[[], None],
+        disk: DiskLayer | None,
     ) -> Outcome:
         if self._bare is not None:
             self._bare.require_no_sockets(io.stdin, io.stdout, io.stderr)
@@ -315,6 +339,9 @@ class NativeEngine:
         if records is not None and plan.plan.landlock is not None:
             request["landlock"] = {**plan.plan.landlock, "mark": records.mark}
         files += [each.descriptor for each in sealed]
+        if disk is not None:
+            files.append(disk.bell)
+            request |= {"disk": disk.told, "bell": len(files)}
         doors: list[int] = []
         try:
             told = held.told()
@@ -332,6 +359,8 @@ class NativeEngine:
             for door in doors:
                 os.close(door)
         limits = plan.wanted.limits
+        if disk is not None:
+            held.count_on_disk(disk.uppers())
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
@@ -351,7 +380,8 @@ class NativeEngine:
         reached = network.finish()
         require_built(supervised.ended)
         attested = None if records is None else records.finish()
-        return self._outcome(plan, supervised, streams.pipes, held, attested, reached)
+        outcome = self._outcome(plan, supervised, streams.pipes, held, attested, reached)
+        return outcome if disk is None else _with_layer_on_disk(outcome, disk)
 
     def _supervised(
         self,
@@ -465,6 +495,15 @@ class NativeEngine:
                 self._stock.close()
                 self._stock = None
             self._proxy.close()
+
+
+def _with_layer_on_disk(outcome: Outcome, disk: DiskLayer) -> Outcome:
+    """With what was written there, instead of what is in memory."""
+    if outcome.layer is not None:
+        os.close(outcome.layer)
+    disk.hear_that_it_is_alone()
+    held = tuple(ON_DISK if each.control is Control.LAYER else each for each in outcome.held)
+    return replace(outcome, held=held, layer=disk.taken())
 
 
 def _with_file_numbers(
