@@ -1,6 +1,8 @@
 """Puts a run's new files together beside the root: the very bytes of the layer, ready to be renamed.
 
-What is copied is hashed on the way and must be what the scan saw. Modes, times, the user's own
+What is copied is hashed on the way and must be what the scan saw. From a layer on the root's own mount
+that the kernel has said to be nobody's any more, a file is moved instead, if it has not been changed
+in any way since it was looked at and hashed; such a layer is used up by that. Modes, times, the user's own
 extended attributes, holes and several names for one file are kept; bits that lend an identity never.
 A file that takes another's place gets its owner, group and access list; a new one of a root caller
 belongs to whoever owns its folder.
@@ -21,13 +23,15 @@ from consentry.enforce.commitplaces import NEW, Place, slot
 from consentry.enforce.commitplan import Action, Seal, Step, seal_at
 from consentry.enforce.filecalls import set_mode
 from consentry.enforce.foldertree import below
-from consentry.enforce.layer import Change, FileType, path_text
-from consentry.enforce.layerfiles import Upper, user_attributes
+from consentry.enforce.layer import Change, FileType, Laid, path_text
+from consentry.enforce.layerfiles import OVERLAY_MARKS, Upper, user_attributes
 
 _CHUNK: Final = 1 << 20
 _BLOCK: Final = 512
 _OWNER_ALL: Final = 0o700
 _ACCESS_LIST: Final = "system.posix_acl_access"
+_CAPABILITY: Final = "security.capability"
+_OWNER_WRITE: Final = 0o200
 _NOT_KEPT: Final = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENOSPC, errno.EDQUOT)
 
 
@@ -57,6 +61,7 @@ class Stager:
         self._staging = place.staging
         self._upper = upper
         self._shared: dict[int, bytes] = {}
+        self._moves = upper.may_be_moved and upper.is_on_mount_of(place.staging.descriptor)
 
     def stage(self, step: Step) -> Staged:
         """Puts together what comes to the step's path."""
@@ -126,6 +131,11 @@ class Stager:
             there, known_name = self._staging.place(known)
             os.link(known_name, name, src_dir_fd=there, dst_dir_fd=folder, follow_symlinks=False)
             return
+        if change.laid is not None and self._is_moved(change, change.laid, folder, name):
+            self._fit(path, change, change.laid, owner)
+            if change.shared:
+                self._shared[change.shared] = path
+            return
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         made = os.open(name, flags, 0o600, dir_fd=folder)
         try:
@@ -144,6 +154,39 @@ class Stager:
             os.close(made)
         if change.shared:
             self._shared[change.shared] = path
+
+    def _is_moved(self, change: Change, laid: Laid, folder: int, name: bytes) -> bool:
+        """Takes a file out of the layer, if it is as it was when it was hashed."""
+        if not self._moves:
+            return False
+        around, own = self._upper.place(_in_layer(change))
+        found = os.stat(own, dir_fd=around, follow_symlinks=False)
+        seen = (found.st_ino, found.st_ctime_ns, found.st_mtime_ns, found.st_size)
+        if seen != (laid.inode, laid.ctime_ns, change.mtime_ns, change.size):
+            return False
+        os.rename(own, name, src_dir_fd=around, dst_dir_fd=folder)
+        return True
+
+    def _fit(self, path: bytes, change: Change, laid: Laid, owner: _Owner) -> None:
+        """Gives a file that was moved what a copy of it would have."""
+        folder, name = self._staging.place(path)
+        mode = laid.mode
+        unwanted = [each for each in laid.marks if _is_unwanted(each)]
+        if unwanted or owner.access_list is not None:
+            if not mode & _OWNER_WRITE:
+                # Whoever may not write a file may not change its attributes, its owner included.
+                mode |= _OWNER_WRITE
+                os.chmod(name, mode, dir_fd=folder)
+            anchored = b"/proc/self/fd/%d/%s" % (folder, name)
+            for each in unwanted:
+                os.removexattr(anchored, each, follow_symlinks=False)
+            if owner.access_list is not None:
+                _keep_attributes(anchored, {_ACCESS_LIST: owner.access_list})
+                mode = -1
+        if owner.uid not in (None, laid.uid) or owner.gid not in (None, laid.gid):
+            self._give(path, owner)
+        if mode != change.mode:
+            os.chmod(name, change.mode, dir_fd=folder)
 
     def _finish_folder(self, path: bytes, change: Change, owner: _Owner, mode: int) -> None:
         folder, name = self._staging.place(path)
@@ -224,7 +267,12 @@ def _write_all(descriptor: int, part: bytes, at: int) -> None:
         rest, at = rest[written:], at + written
 
 
-def _keep_attributes(made: int, attributes: Mapping[str, bytes]) -> None:
+def _is_unwanted(mark: str) -> bool:
+    """An attribute that is the overlay's, or that no copy of the file would have."""
+    return mark.startswith((OVERLAY_MARKS, "trusted.")) or mark in (_ACCESS_LIST, _CAPABILITY)
+
+
+def _keep_attributes(made: int | bytes, attributes: Mapping[str, bytes]) -> None:
     for name, value in attributes.items():
         try:
             os.setxattr(made, name, value)

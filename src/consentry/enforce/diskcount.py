@@ -181,7 +181,7 @@ class _Count:
         """Counts the deleted files of these file systems that a process has open or mapped."""
         for folder in ("fd", "map_files"):
             try:
-                names = os.listdir(f"{proc}/{pid}/{folder}")
+                names = os.listdir(f"{proc}/{pid}/{folder}")  # noqa: PTH208 - as above
             except PermissionError:
                 # What is mapped can only be seen by root; what is open and closed to us, nobody says.
                 self.is_blind = self.is_blind or folder == "fd"
@@ -190,7 +190,7 @@ class _Count:
                 continue
             for name in names:
                 try:
-                    found = os.stat(f"{proc}/{pid}/{folder}/{name}")
+                    found = os.stat(f"{proc}/{pid}/{folder}/{name}")  # noqa: PTH116 - fast
                 except OSError:
                     continue
                 key = (found.st_dev, found.st_ino)
@@ -230,7 +230,7 @@ def _processes(proc: str, first: int) -> Iterator[int]:
     while waiting and count < _MOST_PROCESSES:
         pid = waiting.pop()
         try:
-            tasks = os.listdir(f"{proc}/{pid}/task")
+            tasks = os.listdir(f"{proc}/{pid}/task")  # noqa: PTH208 - names, and fast
         except OSError:
             continue
         for task in tasks:

@@ -87,6 +87,15 @@ def note_of(layer: int) -> LayerNote | None:
         raise OSError(errno.EINVAL, "the note of the layer cannot be read", NOTE) from None
 
 
+def is_kept(layer: int) -> bool:
+    """Whether somebody needs it when it is let go of."""
+    try:
+        os.stat(KEPT, dir_fd=layer, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def opened_part(layer: int, number: int, note: LayerNote | None) -> int:
     """The folder with a root's `upper`; the caller's to close."""
     path = None if note is None else note.path_of(number)

@@ -164,6 +164,27 @@ class Was:
 
 
 @dataclass(frozen=True, slots=True)
+class Laid:
+    """How a plain file lay in its layer when it was looked at, just before its bytes were read.
+
+    `marks` are the names of its extended attributes.
+    """
+
+    inode: int
+    ctime_ns: int
+    mode: int
+    uid: int
+    gid: int
+    marks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: os.stat_result, marks: Iterable[str]) -> "Laid":
+        """As the layer tells it."""
+        mode = stat.S_IMODE(found.st_mode)
+        return cls(found.st_ino, found.st_ctime_ns, mode, found.st_uid, found.st_gid, tuple(marks))
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One path that differs. For `deleted`, type, size and mode are those of what was there.
 
@@ -184,6 +205,7 @@ class Change:
     is_lost: bool = False
     drops_set_id: bool = False
     shared: int = 0
+    laid: Laid | None = None
 
     @property
     def inside(self) -> bytes:

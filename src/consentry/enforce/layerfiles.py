@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
-from consentry.enforce.diskparts import LayerNote, note_of, opened_part
-from consentry.enforce.filecalls import set_mode
+from consentry.enforce.diskparts import LayerNote, is_kept, note_of, opened_part
+from consentry.enforce.filecalls import is_same_mount, set_mode
 from consentry.enforce.foldertree import LONGEST_PATH, Tree, names_in
 
 OVERLAY_MARKS: Final = "user.overlay."
@@ -62,8 +62,8 @@ class Upper:
     def __init__(self, layer: int, number: int) -> None:
         note = note_of(layer)
         self._tree = Tree(_opened_upper(layer, number, note))
-        self.may_be_moved = note is not None and note.is_alone
-        """Whether nobody could change a file of it any more, whatever they have open."""
+        self.may_be_moved = note is not None and note.is_alone and not is_kept(layer)
+        """Whether files may be taken out of it: nobody needs or could change them any more."""
         self._modes: dict[bytes, int] = {}
 
     def __enter__(self) -> Self:
@@ -117,6 +117,14 @@ class Upper:
         except PermissionError:
             self._open_up(path)
             return self._tree.open_in_folder(path, flags)
+
+    def place(self, path: bytes) -> tuple[int, bytes]:
+        """The folder that a path lies in, lent for a moment, and its name there."""
+        return self._tree.place(path)
+
+    def is_on_mount_of(self, descriptor: int) -> bool:
+        """Whether a rename can lead from it to that folder."""
+        return is_same_mount(self._tree.descriptor, descriptor)
 
     def target(self, path: bytes) -> bytes:
         """Where a link points."""

@@ -26,7 +26,7 @@ from typing import Final, Self
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
-from consentry.enforce.diskparts import KEPT, LayerNote, Part, note_of, opened_part
+from consentry.enforce.diskparts import KEPT, LayerNote, Part, is_kept, note_of, opened_part
 from consentry.enforce.filecalls import is_same_mount
 from consentry.enforce.native.planparts import Layered, made_folders
 from consentry.enforce.native.runfolders import empty
@@ -61,7 +61,9 @@ class DiskLayer:
         except OSError as problem:
             raise _unusable(state / _FOLDER, problem) from problem
         try:
-            parts = tuple(_part(folder, descriptor, each.number, each.root.path) for each in layered)
+            parts = tuple(
+                _part(folder, descriptor, each.number, each.root.path) for each in layered
+            )
             note = LayerNote(parts)
             note.keep(descriptor)
             for part, each in zip(parts, layered, strict=True):
@@ -90,7 +92,7 @@ class DiskLayer:
         told = {}
         for part in self._note.parts:
             path = os.fsdecode(part.path or os.fsencode(self._folder))
-            found = os.stat(path, follow_symlinks=False)
+            found = Path(path).stat(follow_symlinks=False)
             told[part.number] = (path, (found.st_dev, found.st_ino))
         return told
 
@@ -131,7 +133,7 @@ class DiskLayer:
 def let_go_of(layer: int) -> None:
     """Closes a layer; one on the disk that nobody keeps is removed."""
     try:
-        if note_of(layer) is not None and not _is_kept(layer):
+        if note_of(layer) is not None and not is_kept(layer):
             _remove(Path(f"/proc/self/fd/{layer}").readlink(), layer)
     except OSError:
         pass  # it is swept by the next run
@@ -153,27 +155,18 @@ def forget_layer(layer: int) -> None:
 def sweep_layers(state: Path) -> None:
     """Removes the layers of runs whose processes are gone."""
     try:
-        names = os.listdir(state / _FOLDER)
+        folders = list((state / _FOLDER).iterdir())
     except OSError:
         return
-    for name in names:
-        folder = state / _FOLDER / name
+    for folder in folders:
         with suppress(OSError):
             descriptor = os.open(folder, _AS_FOLDER)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if not _is_kept(descriptor):
+                if not is_kept(descriptor):
                     _remove(folder, descriptor)
             finally:
                 os.close(descriptor)
-
-
-def _is_kept(layer: int) -> bool:
-    try:
-        os.stat(KEPT, dir_fd=layer, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _made_folder(above: Path) -> tuple[Path, int]:
