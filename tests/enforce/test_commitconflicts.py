@@ -10,7 +10,7 @@ import pytest
 from consentry.base.errors import Refused
 from consentry.enforce.commit import CommitOutcome, CommitResult
 from consentry.enforce.commitrecover import recover
-from tests.enforce.layers import Layer, made_layer
+from tests.enforce.layers import Layer, layer_kind, made_layer  # noqa: F401 - for each kind
 from tests.enforce.test_commit import leftovers
 from tests.enforce.treesight import sight_of
 

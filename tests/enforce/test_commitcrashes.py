@@ -15,7 +15,7 @@ from consentry.base.errors import Refused
 from consentry.enforce.commit import CommitResult
 from consentry.enforce.commitjournal import Journal
 from consentry.enforce.commitrecover import Recovery, recover
-from tests.enforce.layers import Layer, another_device, made_layer
+from tests.enforce.layers import Layer, another_device, layer_kind, made_layer  # noqa: F401 - for each kind
 from tests.enforce.treesight import sight_of
 
 REPOSITORY = Path(__file__).parents[2]
@@ -58,9 +58,15 @@ def _host(folder: Path) -> Path:
 def _crashes(place: Path, way: str, state: Path) -> list[dict[str, Any]]:
     template = _host(place / "template")
     (template / "shut").chmod(0o555)
-    made_layer(place, template, SCRIPT)
-    words = [sys.executable, "-m", "tests.enforce.commitcrashes", str(place), way, str(state)]
+    layer = made_layer(place, template, SCRIPT).folder
+    words = [
+        sys.executable,
+        "-m",
+        "tests.enforce.commitcrashes",
+        *map(str, (place, way, state, layer)),
+    ]
     done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, check=False, timeout=55)
+    shutil.rmtree(layer.parent / f"{layer.name}-now", ignore_errors=True)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return [json.loads(line) for line in done.stdout.splitlines()]
 

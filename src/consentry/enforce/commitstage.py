@@ -20,7 +20,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.commitplaces import NEW, Place, slot
-from consentry.enforce.commitplan import Action, Seal, Step, seal_at
+from consentry.enforce.commitplan import Action, Seal, Step, seal_at, seal_of_file
 from consentry.enforce.filecalls import set_mode
 from consentry.enforce.foldertree import below
 from consentry.enforce.layer import Change, FileType, Laid, path_text
@@ -61,12 +61,15 @@ class Stager:
         self._staging = place.staging
         self._upper = upper
         self._shared: dict[int, bytes] = {}
+        self._moved: Seal | None = None
+        self._folders: dict[bytes, os.stat_result | None] = {}
         self._moves = upper.may_be_moved and upper.is_on_mount_of(place.staging.descriptor)
 
     def stage(self, step: Step) -> Staged:
         """Puts together what comes to the step's path."""
         owner = self._owner(step)
         top = slot(NEW, step.number)
+        self._moved = None
         start = len(step.path) + 1
         folders: list[tuple[bytes, Change]] = []
         for change in (step.change, *step.inner):
@@ -85,15 +88,20 @@ class Stager:
                 # To be renamed, a folder must be its owner's to write.
                 final, mode = mode, mode | _OWNER_ALL
             self._finish_folder(path, change, owner, mode)
-        self._staging.forget()
-        seal = seal_at(self._staging, top)
+        if folders:
+            self._staging.forget()
+        # A rename changes nothing that is sealed.
+        seal = seal_at(self._staging, top) if self._moved is None or folders else self._moved
         if seal is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), top)
         return Staged(seal, final)
 
     def _owner(self, step: Step) -> _Owner:
         is_root = os.geteuid() == 0
-        folder = self._host.status(step.path.rpartition(b"/")[0])
+        around = step.path.rpartition(b"/")[0]
+        if around not in self._folders:
+            self._folders[around] = self._host.status(around)
+        folder = self._folders[around]
         if folder is None:
             return _Owner(None, None, 0, None)
         group_bit = folder.st_mode & stat.S_ISGID
@@ -165,6 +173,7 @@ class Stager:
         if seen != (laid.inode, laid.ctime_ns, change.mtime_ns, change.size):
             return False
         os.rename(own, name, src_dir_fd=around, dst_dir_fd=folder)
+        self._moved = seal_of_file(found)
         return True
 
     def _fit(self, path: bytes, change: Change, laid: Laid, owner: _Owner) -> None:

@@ -77,6 +77,10 @@ class LayerRoot:
     rest: bytes = b""
     made: frozenset[bytes] = frozenset()
 
+    def __hash__(self) -> int:
+        # Asked for several times for each change.
+        return hash((self.number, self.host))
+
     @classmethod
     def over(
         cls, number: int, folder: Path, *, inside: str | None = None, made: Iterable[str] = ()
