@@ -67,6 +67,10 @@ class Crashes:
                 if status == 0:
                     break
 
+    def clear(self) -> None:
+        """Removes what could not be removed by those who do not open it up first."""
+        _remove(self._layer)
+
     def _recovered(self, new: dict[str, Sight]) -> dict[str, object]:
         said = [str(each.recovery) for each in recover(self._state)]
         again = [str(each.recovery) for each in recover(self._state)]
@@ -148,5 +152,7 @@ def _remove(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    for line in Crashes(Path(sys.argv[1]), sys.argv[2], *map(Path, sys.argv[3:])).told():
+    crashes = Crashes(Path(sys.argv[1]), sys.argv[2], *map(Path, sys.argv[3:]))
+    for line in crashes.told():
         sys.stdout.write(json.dumps(line) + "\n")
+    crashes.clear()

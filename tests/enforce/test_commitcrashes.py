@@ -66,7 +66,6 @@ def _crashes(place: Path, way: str, state: Path) -> list[dict[str, Any]]:
         *map(str, (place, way, state, layer)),
     ]
     done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, check=False, timeout=55)
-    shutil.rmtree(layer.parent / f"{layer.name}-now", ignore_errors=True)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -167,6 +167,14 @@ class Stager:
         """Takes a file out of the layer, if it is as it was when it was hashed."""
         if not self._moves:
             return False
+        try:
+            return self._is_taken(change, laid, folder, name)
+        except PermissionError:
+            # A folder that the run has closed even to its owner.
+            self._upper.open_up(_in_layer(change).rpartition(b"/")[0])
+            return self._is_taken(change, laid, folder, name)
+
+    def _is_taken(self, change: Change, laid: Laid, folder: int, name: bytes) -> bool:
         around, own = self._upper.place(_in_layer(change))
         found = os.stat(own, dir_fd=around, follow_symlinks=False)
         seen = (found.st_ino, found.st_ctime_ns, found.st_mtime_ns, found.st_size)

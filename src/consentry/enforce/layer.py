@@ -11,7 +11,7 @@ spelled for people and records by `path_text`.
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Self
@@ -209,7 +209,7 @@ class Change:
     is_lost: bool = False
     drops_set_id: bool = False
     shared: int = 0
-    laid: Laid | None = None
+    laid: Laid | None = field(default=None, compare=False)
 
     @property
     def inside(self) -> bytes:

@@ -85,7 +85,7 @@ class Upper:
         try:
             return self._tree.status(path)
         except PermissionError:
-            self._open_up(path.rpartition(b"/")[0])
+            self.open_up(path.rpartition(b"/")[0])
             return self._tree.status(path)
 
     def mode(self, path: bytes, found: os.stat_result) -> int:
@@ -98,11 +98,11 @@ class Upper:
         try:
             opened = self._tree.open(path, flags)
         except PermissionError:
-            self._open_up(path)
+            self.open_up(path)
             opened = self._tree.open(path, flags)
         try:
             if os.fstat(opened).st_mode & _OWNER_ALL != _OWNER_ALL and os.geteuid() != 0:
-                self._open_up(path)
+                self.open_up(path)
             marks = marks_of(opened)
             opaque = os.getxattr(opened, OPAQUE) if OPAQUE in marks else b""
             return Listing(tuple(names_in(opened, most)), opaque, ORIGIN in marks)
@@ -115,7 +115,7 @@ class Upper:
         try:
             return self._tree.open_in_folder(path, flags)
         except PermissionError:
-            self._open_up(path)
+            self.open_up(path)
             return self._tree.open_in_folder(path, flags)
 
     def place(self, path: bytes) -> tuple[int, bytes]:
@@ -131,7 +131,7 @@ class Upper:
         folder, name = self._tree.place(path)
         return os.readlink(name, dir_fd=folder)
 
-    def _open_up(self, path: bytes) -> None:
+    def open_up(self, path: bytes) -> None:
         """Lets the owner, who we are, read what is at `path` and enter every folder above it."""
         names = path.split(b"/") if path else []
         for count in range(1, len(names) + 1):
