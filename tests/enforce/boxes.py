@@ -97,6 +97,7 @@ def launchable(plan: Plan, wanted: Confinement, host: Host) -> dict[str, Any]:
         "landlock": plan.landlock,
         "direct": plan.makes,
         "exact": plan.exact,
+        "moves": bool(plan.layered),
         "filter": plan.filter,
         "listens": True,
         "program": str(wanted.program.path),

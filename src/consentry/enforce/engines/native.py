@@ -421,6 +421,8 @@ class NativeEngine:
             "landlock": compiled.landlock,
             "direct": compiled.makes,
             "exact": compiled.exact,
+            # To the one who does it, nothing is refused that the kernel could attest of the program.
+            "moves": bool(compiled.layered) and wanted.denials is Denials.OBSERVED,
             "filter": compiled.filter,
             "listens": True,
             "program": str(wanted.program.path),
