@@ -89,7 +89,7 @@ class Crashes:
         shutil.copytree(self._template, self._host, symlinks=True)
         # A commit uses a layer up, where it moves what lies in it.
         _remove(self._layer)
-        subprocess.run(["cp", "-a", self._made, self._layer], check=True)
+        subprocess.run(["/bin/cp", "-a", self._made, self._layer], check=True)
 
     def _in_child(self, does: Callable[[int | None], None], kill_at: int | None) -> int:
         pid = os.fork()

@@ -4,8 +4,8 @@
     changes = layer.scanned()
     outcome = layer.committed(state)
 
-A module that imports `layer_kind` runs each of its tests with a layer in memory, which is copied from,
-and with one on the disk of the root that nobody has open any more, which is moved from.
+A module that uses the fixture `layer_kind` runs each of its tests with a layer in memory, which is copied
+from, and with one on the disk of the root that nobody has open any more, which is moved from.
 """
 
 import json
@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -51,17 +52,19 @@ class _Kind:
     """Where layers are made now, and those in memory that are to be removed."""
 
     where = LayerPlace.DISK
-    in_memory: list[Path] = []
+    in_memory: ClassVar[list[Path]] = []
 
 
-@pytest.fixture(scope="module", autouse=True, params=list(LayerPlace), ids=str)
-def layer_kind(request: pytest.FixtureRequest) -> Iterator[LayerPlace]:
-    """The kind of layer that tests of the module have."""
-    _Kind.where = request.param
-    yield request.param
-    _Kind.where = LayerPlace.DISK
-    while _Kind.in_memory:
-        shutil.rmtree(_Kind.in_memory.pop(), ignore_errors=True)
+@contextmanager
+def layers_in(where: LayerPlace) -> Iterator[None]:
+    """Layers are made there from here on."""
+    _Kind.where = where
+    try:
+        yield
+    finally:
+        _Kind.where = LayerPlace.DISK
+        while _Kind.in_memory:
+            shutil.rmtree(_Kind.in_memory.pop(), ignore_errors=True)
 
 
 @dataclass(frozen=True)

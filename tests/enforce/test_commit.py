@@ -18,9 +18,11 @@ from consentry.enforce.layer import LayerRoot, file_clock_ns
 from consentry.enforce.layerscan import ScanLimits
 from consentry.enforce.writeverdicts import judge
 from consentry.surface.modes import LayerPlace
-from tests.enforce.layers import Layer, another_device, layer_kind, made_layer  # noqa: F401 - for each kind
+from tests.enforce.layers import Layer, another_device, made_layer
 from tests.enforce.test_layerscan import SCRIPT_OF_ALL_KINDS, host_with_all_kinds
 from tests.enforce.treesight import sight_of
+
+pytestmark = pytest.mark.usefixtures("layer_kind")
 
 SOMEBODY = 23456
 

@@ -10,9 +10,11 @@ import pytest
 from consentry.base.errors import Refused
 from consentry.enforce.commit import CommitOutcome, CommitResult
 from consentry.enforce.commitrecover import recover
-from tests.enforce.layers import Layer, layer_kind, made_layer  # noqa: F401 - for each kind
+from tests.enforce.layers import Layer, made_layer
 from tests.enforce.test_commit import leftovers
 from tests.enforce.treesight import sight_of
+
+pytestmark = pytest.mark.usefixtures("layer_kind")
 
 BEFORE = {"f": "old", "d/a": "1", "d/b": "2", "gone": "x", "m": "mode"}
 SCRIPT = (

@@ -15,7 +15,7 @@ from consentry.base.errors import Refused
 from consentry.enforce.commit import CommitResult
 from consentry.enforce.commitjournal import Journal
 from consentry.enforce.commitrecover import Recovery, recover
-from tests.enforce.layers import Layer, another_device, layer_kind, made_layer  # noqa: F401 - for each kind
+from tests.enforce.layers import Layer, another_device, made_layer
 from tests.enforce.treesight import sight_of
 
 REPOSITORY = Path(__file__).parents[2]
@@ -33,6 +33,8 @@ BEFORE = {
 }
 SCRIPT = """
 import subprocess
+
+pytestmark = pytest.mark.usefixtures("layer_kind")
 open('changed', 'w').write('new')
 os.unlink('deleted')
 os.chmod('mode', 0o755)

@@ -18,7 +18,9 @@ from consentry.enforce.layer import (
 )
 from consentry.enforce.layerscan import ScanLimits, scan
 from consentry.surface.modes import LayerPlace
-from tests.enforce.layers import Layer, layer_kind, made_layer, opened  # noqa: F401 - for each kind
+from tests.enforce.layers import Layer, made_layer, opened
+
+pytestmark = pytest.mark.usefixtures("layer_kind")
 
 ODD_NAME = "new\nline \udcff*?\\"
 
