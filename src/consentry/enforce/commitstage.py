@@ -61,7 +61,6 @@ class Stager:
         self._staging = place.staging
         self._upper = upper
         self._shared: dict[int, bytes] = {}
-        self._moved: Seal | None = None
         self._folders: dict[bytes, os.stat_result | None] = {}
         self._moves = upper.may_be_moved and upper.is_on_mount_of(place.staging.descriptor)
 
@@ -69,7 +68,7 @@ class Stager:
         """Puts together what comes to the step's path."""
         owner = self._owner(step)
         top = slot(NEW, step.number)
-        self._moved = None
+        seal: Seal | None = None
         start = len(step.path) + 1
         folders: list[tuple[bytes, Change]] = []
         for change in (step.change, *step.inner):
@@ -80,7 +79,7 @@ class Stager:
             elif change.type is FileType.LINK:
                 self._make_link(path, change, owner)
             else:
-                self._make_file(path, change, owner)
+                seal = self._make_file(path, change, owner)
         final: int | None = None
         for path, change in reversed(folders):
             mode = change.mode | owner.group_bit
@@ -90,8 +89,8 @@ class Stager:
             self._finish_folder(path, change, owner, mode)
         if folders:
             self._staging.forget()
-        # A rename changes nothing that is sealed.
-        seal = seal_at(self._staging, top) if self._moved is None or folders else self._moved
+            seal = None
+        seal = seal or seal_at(self._staging, top)
         if seal is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), top)
         return Staged(seal, final)
@@ -105,13 +104,21 @@ class Stager:
         if folder is None:
             return _Owner(None, None, 0, None)
         group_bit = folder.st_mode & stat.S_ISGID
-        old = self._host.status(step.path) if step.action is Action.SWAP else None
+        # It is what the scan saw, or there is a conflict.
+        old = step.change.was if step.action is Action.SWAP else None
         if old is not None:
-            access_list = self._access_list(step.path) if stat.S_ISREG(old.st_mode) else None
-            return _Owner(old.st_uid if is_root else None, old.st_gid, group_bit, access_list)
+            access_list = self._access_list(step.path) if old.type is FileType.FILE else None
+            uid, gid = old.owner or self._owner_of_old(step.path)
+            return _Owner(uid if is_root else None, gid, group_bit, access_list)
         if is_root:
             return _Owner(folder.st_uid, folder.st_gid, group_bit, None)
         return _Owner(None, folder.st_gid if group_bit else None, group_bit, None)
+
+    def _owner_of_old(self, path: bytes) -> tuple[int, int]:
+        found = self._host.status(path)
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return found.st_uid, found.st_gid
 
     def _access_list(self, path: bytes) -> bytes | None:
         folder, name = self._host.place(path)
@@ -132,18 +139,21 @@ class Stager:
         times = (change.mtime_ns, change.mtime_ns)
         os.utime(name, ns=times, dir_fd=folder, follow_symlinks=False)
 
-    def _make_file(self, path: bytes, change: Change, owner: _Owner) -> None:
+    def _make_file(self, path: bytes, change: Change, owner: _Owner) -> Seal | None:
+        """The seal of a file that was moved, of which a rename changes nothing."""
         folder, name = self._staging.place(path)
         known = self._shared.get(change.shared) if change.shared else None
         if known is not None:
             there, known_name = self._staging.place(known)
             os.link(known_name, name, src_dir_fd=there, dst_dir_fd=folder, follow_symlinks=False)
-            return
-        if change.laid is not None and self._is_moved(change, change.laid, folder, name):
-            self._fit(path, change, change.laid, owner)
-            if change.shared:
-                self._shared[change.shared] = path
-            return
+            return None
+        if change.shared:
+            self._shared[change.shared] = path
+        if change.laid is not None:
+            moved = self._moved(change, change.laid, folder, name)
+            if moved is not None:
+                self._fit(path, change, change.laid, owner)
+                return moved
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         made = os.open(name, flags, 0o600, dir_fd=folder)
         try:
@@ -160,29 +170,27 @@ class Stager:
             os.utime(made, ns=(change.mtime_ns, change.mtime_ns))
         finally:
             os.close(made)
-        if change.shared:
-            self._shared[change.shared] = path
+        return None
 
-    def _is_moved(self, change: Change, laid: Laid, folder: int, name: bytes) -> bool:
+    def _moved(self, change: Change, laid: Laid, folder: int, name: bytes) -> Seal | None:
         """Takes a file out of the layer, if it is as it was when it was hashed."""
         if not self._moves:
-            return False
+            return None
         try:
-            return self._is_taken(change, laid, folder, name)
+            return self._taken(change, laid, folder, name)
         except PermissionError:
             # A folder that the run has closed even to its owner.
             self._upper.open_up(_in_layer(change).rpartition(b"/")[0])
-            return self._is_taken(change, laid, folder, name)
+            return self._taken(change, laid, folder, name)
 
-    def _is_taken(self, change: Change, laid: Laid, folder: int, name: bytes) -> bool:
+    def _taken(self, change: Change, laid: Laid, folder: int, name: bytes) -> Seal | None:
         around, own = self._upper.place(_in_layer(change))
         found = os.stat(own, dir_fd=around, follow_symlinks=False)
         seen = (found.st_ino, found.st_ctime_ns, found.st_mtime_ns, found.st_size)
         if seen != (laid.inode, laid.ctime_ns, change.mtime_ns, change.size):
-            return False
+            return None
         os.rename(own, name, src_dir_fd=around, dst_dir_fd=folder)
-        self._moved = seal_of_file(found)
-        return True
+        return seal_of_file(found)
 
     def _fit(self, path: bytes, change: Change, laid: Laid, owner: _Owner) -> None:
         """Gives a file that was moved what a copy of it would have."""

@@ -17,7 +17,7 @@ from consentry.enforce.filecalls import open_beneath, set_mode, status_of
 LONGEST_PATH: Final = 4000
 """Longer ones are refused: no ordinary program could open them."""
 _KEPT_OPEN: Final = 32
-_MANY, _AT_A_TIME = 100, 4
+_MANY, _AT_A_TIME = 100, 8
 _OWNER_ALL: Final = 0o700
 
 

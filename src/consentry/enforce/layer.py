@@ -147,6 +147,7 @@ class Was:
     ctime_ns: int
     sha256: str | None = None
     target: bytes | None = None
+    owner: tuple[int, int] | None = field(default=None, compare=False)
 
     @classmethod
     def of(
@@ -164,6 +165,7 @@ class Was:
             ctime_ns=found.st_ctime_ns,
             sha256=sha256,
             target=target,
+            owner=(found.st_uid, found.st_gid),
         )
 
 
