@@ -13,8 +13,6 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from consentry.base.codes import Code
-from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
@@ -26,6 +24,7 @@ from consentry.enforce.engine import (
     Outcome,
     Probe,
 )
+from consentry.enforce.engines.boxlayer import disk_layer, with_layer_on_disk
 from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
@@ -34,9 +33,9 @@ from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
 from consentry.enforce.native import calls
 from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
-from consentry.enforce.native.boxcontrols import ON_DISK, held_in
+from consentry.enforce.native.boxcontrols import held_in
 from consentry.enforce.native.directplan import held_at_once
-from consentry.enforce.native.disklayer import DiskLayer, sweep_layers
+from consentry.enforce.native.disklayer import DiskLayer
 from consentry.enforce.native.ending import (
     LIMITED,
     LimitWatch,
@@ -281,7 +280,7 @@ class NativeEngine:
     ) -> Outcome:
         with Uninterrupted(), ExitStack() as ends:
             parent = self._launcher()
-            disk = self._disk_layer(plan, state)
+            disk = disk_layer(plan.wanted, plan.plan, self._host.inner, state)
             if disk is not None:
                 ends.enter_context(disk)
             if self._bare is not None:
@@ -290,16 +289,6 @@ class NativeEngine:
             ends.callback(held.close)
             records = ends.enter_context(attestation(plan.wanted.denials))
             return self._run(parent, plan, sealed, io, held, records, allowed, disk)
-
-    def _disk_layer(self, plan: NativePlan, state: Path | None) -> DiskLayer | None:
-        """What the run writes to, where that is not in memory; what others left behind goes."""
-        if state is not None:
-            sweep_layers(state)
-        if plan.wanted.layer is LayerPlace.MEMORY or not plan.plan.layered:
-            return None
-        if state is None:
-            raise Refused(Code.ENGINE_FAILED, "a layer on the disk needs a state directory")
-        return DiskLayer.made(state, plan.plan.layered, self._host.inner)
 
     def _launcher(self) -> NativeParent:
         with self._one_start:
@@ -381,7 +370,7 @@ class NativeEngine:
         require_built(supervised.ended)
         attested = None if records is None else records.finish()
         outcome = self._outcome(plan, supervised, streams.pipes, held, attested, reached)
-        return outcome if disk is None else _with_layer_on_disk(outcome, disk)
+        return outcome if disk is None else with_layer_on_disk(outcome, disk)
 
     def _supervised(
         self,
@@ -497,15 +486,6 @@ class NativeEngine:
                 self._stock.close()
                 self._stock = None
             self._proxy.close()
-
-
-def _with_layer_on_disk(outcome: Outcome, disk: DiskLayer) -> Outcome:
-    """With what was written there, instead of what is in memory."""
-    if outcome.layer is not None:
-        os.close(outcome.layer)
-    disk.hear_that_it_is_alone()
-    held = tuple(ON_DISK if each.control is Control.LAYER else each for each in outcome.held)
-    return replace(outcome, held=held, layer=disk.taken())
 
 
 def _with_file_numbers(
