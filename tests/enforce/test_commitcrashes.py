@@ -18,6 +18,8 @@ from consentry.enforce.commitrecover import Recovery, recover
 from tests.enforce.layers import Layer, another_device, made_layer
 from tests.enforce.treesight import sight_of
 
+pytestmark = pytest.mark.usefixtures("layer_kind")
+
 REPOSITORY = Path(__file__).parents[2]
 BEFORE = {
     "changed": "old",
@@ -34,7 +36,6 @@ BEFORE = {
 SCRIPT = """
 import subprocess
 
-pytestmark = pytest.mark.usefixtures("layer_kind")
 open('changed', 'w').write('new')
 os.unlink('deleted')
 os.chmod('mode', 0o755)
