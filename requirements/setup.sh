@@ -24,7 +24,7 @@ esac
 
 # System packages, by their Debian names.
 python_packages=(python3 python3-venv)
-test_packages=(git tmux zsh fish openssl strace postgresql)
+test_packages=(git curl tmux zsh fish openssl strace postgresql)
 
 venv=.venv
 started=$SECONDS

@@ -21,10 +21,23 @@ if TYPE_CHECKING:
     from typing import Any
 
     from consentry.service.callresults import CodeResult, RunResult
+    from consentry.service.effects import EffectView
     from consentry.service.givenvalues import Word
+    from consentry.service.keptruns import Place
+    from consentry.service.rehearsals import Settled
 
 __version__ = "0.1.0"
-__all__ = ["CodeResult", "RunResult", "__version__", "exec", "run_code"]
+__all__ = [
+    "CodeResult",
+    "RunResult",
+    "__version__",
+    "commit",
+    "discard",
+    "effect",
+    "exec",
+    "run_code",
+    "undo",
+]
 
 
 def exec(  # noqa: A001 - the command's own word
@@ -36,10 +49,13 @@ def exec(  # noqa: A001 - the command's own word
     programs: Sequence[Word] = (),
     environment: Sequence[str] = (),
     network: Sequence[str] = (),
+    secrets: Sequence[str] = (),
+    secret_ca: Word | None = None,
     permission_set: str | None = None,
     profile: str | None = None,
     view: str | None = None,
     layer: str | None = None,
+    engine: str | None = None,
     attest: bool = False,
     timeout: float | None = None,
     memory: int | None = None,
@@ -48,6 +64,7 @@ def exec(  # noqa: A001 - the command's own word
     max_output: int | None = None,
     stdin: bytes | None = None,
     keep_partial: bool = False,
+    rehearse: bool = False,
 ) -> RunResult:
     """Runs one program, confined to what this call names, and records it.
 
@@ -60,11 +77,16 @@ def exec(  # noqa: A001 - the command's own word
         environment: names of variables that keep the value they have here.
         network: hosts that may be reached (`example.org`, `*.example.org:443`, `192.0.2.0/24`);
             `any` is every public host.
+        secrets: what the proxy adds to requests for one granted host, as `HOST=HEADER:file:PATH` or
+            `HOST=HEADER:env:NAME`; the program never has it.
+        secret_ca: certificates that vouch for those hosts, instead of the system's own.
         permission_set: one of the six sets instead of the default; never `trusted`.
         profile: a profile of the user's own configuration, or `FILE`, or `FILE:NAME`.
         view: `private` (only what is granted is there) or `visible`; else as the profile says.
         layer: where what it writes is kept until it has ended: `memory`, or `disk`, beside what it
             works on; else as the profile says.
+        engine: what confines it: `native`, another engine that is installed, or `auto`, the cheapest
+            that holds all that is asked for; else as the document of the profile says.
         attest: reads what Landlock refuses from the host's audit, turned on for the run if need be;
             root only, and with the view `visible`.
         timeout: seconds until it is ended.
@@ -74,6 +96,7 @@ def exec(  # noqa: A001 - the command's own word
         max_output: bytes it may print, at most.
         stdin: what it reads; nothing where none is given.
         keep_partial: keeps what it wrote even if a limit or a signal ended it.
+        rehearse: keeps what it wrote apart; `commit` takes it over, `discard` throws it away.
 
     Returns:
         How it ended, what it printed, what was stopped, and the record.
@@ -92,10 +115,13 @@ def exec(  # noqa: A001 - the command's own word
         programs=programs,
         environment=environment,
         network=network,
+        secrets=secrets,
+        secret_ca=secret_ca,
         permission_set=permission_set,
         profile=profile,
         view=view,
         layer=layer,
+        engine=engine,
         attest=attest,
         timeout=timeout,
         memory=memory,
@@ -104,6 +130,7 @@ def exec(  # noqa: A001 - the command's own word
         max_output=max_output,
         stdin=stdin,
         keep_partial=keep_partial,
+        rehearse=rehearse,
     )
     return library_of_this_process().exec(argv, look_around(os.environ), options)
 
@@ -115,6 +142,9 @@ def run_code(
     arguments: Mapping[str, Any] | None = None,
     preload: Sequence[str] = (),
     read: Sequence[Word] = (),
+    network: Sequence[str] = (),
+    secrets: Sequence[str] = (),
+    secret_ca: Word | None = None,
     permission_set: str | None = None,
     profile: str | None = None,
     timeout: float | None = None,
@@ -131,6 +161,9 @@ def run_code(
         arguments: variables that the snippet finds, each a JSON value; they are recorded.
         preload: modules that are imported before the snippet is there.
         read: files and folders that may be read besides the workspace.
+        network: hosts that may be reached, as `exec` takes them.
+        secrets: what the proxy adds to requests, as `exec` takes it.
+        secret_ca: certificates that vouch for the hosts of the secrets.
         permission_set: one of the six sets instead of the default; never `trusted`.
         profile: a profile of your configuration, or of a file, instead of the default.
         timeout: seconds until it is ended.
@@ -154,6 +187,9 @@ def run_code(
         arguments=arguments,
         preload=preload,
         read=read,
+        network=network,
+        secrets=secrets,
+        secret_ca=secret_ca,
         permission_set=permission_set,
         profile=profile,
         timeout=timeout,
@@ -163,6 +199,70 @@ def run_code(
         max_output=max_output,
     )
     return library_of_this_process().run_code(source, look_around(os.environ), options)
+
+
+def effect(run: str | None = None) -> EffectView:
+    """What a run would change or changed, exactly; without an id, of the latest rehearsal.
+
+    Args:
+        run: the `run_id` of a result, the id of a permit, or the beginning of one.
+
+    Raises:
+        ConsentryError: there is no such run, or nothing is kept of it; the code says which.
+    """
+    from consentry.service.effects import effect_of  # noqa: PLC0415 - see above
+
+    return effect_of(_effects(), run)
+
+
+def commit(run: str) -> Settled:
+    """Takes over what a rehearsal would change: exactly those bytes, all of them or none.
+
+    Args:
+        run: as for `effect`.
+
+    Raises:
+        ConsentryError: nothing was changed; the code says why. `effect-conflict` has `conflicts`,
+            `approval-pending` waits for a person's answer.
+    """
+    from consentry.service.rehearsals import commit_run  # noqa: PLC0415 - see above
+
+    return commit_run(_effects(), run)
+
+
+def discard(run: str) -> Settled:
+    """Throws away what a rehearsal would change.
+
+    Args:
+        run: as for `effect`.
+
+    Raises:
+        ConsentryError: it was dealt with before, or there is no such run.
+    """
+    from consentry.service.rehearsals import discard_run  # noqa: PLC0415 - see above
+
+    return discard_run(_effects(), run)
+
+
+def undo(run: str) -> Settled:
+    """Takes back what a run changed: all of it, or nothing where files were changed since.
+
+    Args:
+        run: as for `effect`.
+
+    Raises:
+        ConsentryError: nothing was changed; the code says why. `effect-conflict` has `conflicts`.
+    """
+    from consentry.service.undoing import undo_run  # noqa: PLC0415 - see above
+
+    return undo_run(_effects(), run)
+
+
+def _effects() -> Place:
+    from consentry.service.library import library_of_this_process  # noqa: PLC0415 - see above
+    from consentry.service.surroundings import look_around  # noqa: PLC0415
+
+    return library_of_this_process().effects(look_around(os.environ))
 
 
 def __getattr__(name: str) -> object:

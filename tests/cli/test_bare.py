@@ -106,3 +106,17 @@ def test_engines_and_doctor_tell_the_mode(bare: CommandLine) -> None:
     rows = {row["name"]: row for row in document["attacks"][0]["rows"]}
     assert (rows["much-written"]["promised"], rows["much-written"]["found"]) == (None, "open")
     assert all(row["found"] != "open" for row in rows.values() if row["promised"] == "blocked")
+
+
+def test_a_name_is_not_looked_up_and_a_host_cannot_be_granted(bare: CommandLine) -> None:
+    """There are no sockets: nobody can be asked for a name, and so no name is on record."""
+    code = "import socket\ntry: socket.gethostbyname('phone.example')\nexcept OSError: print('no')"
+    ended = bare("exec", "--view", "visible", "--", "python3", "-c", code)
+    assert (ended.status, ended.out) == (0, "no\n"), ended
+    sandbox = last_record(bare)["sandbox"]
+    assert sandbox["network"] == []
+    held = {each["control"]: each["mechanism"] for each in sandbox["controls"]}
+    assert held["no-network"] == "seccomp refuses to make or connect sockets"
+    refused = bare("exec", "--view", "visible", "--net", "phone.example", "--", "true")
+    assert (refused.status, Code.NOT_ENFORCEABLE.value in refused.err) == (126, True)
+    assert "cannot be led to the proxy" in refused.err

@@ -86,7 +86,9 @@ def test_thief_is_stopped(line: CommandLine) -> None:
     first, *rows = ended.err.splitlines()
     assert first == "consentry: 4 things were stopped"
     assert [row.split()[0] for row in rows] == ["read", "net", "write", "run"]
-    assert all(row.endswith("; nothing allows it") for row in rows)
+    read, net, *others = rows
+    assert all(row.endswith("; nothing allows it") for row in (read, *others))
+    assert net.endswith("; allow it with --net 192.0.2.1:443")
     assert not (line.cwd / "planted").exists()
 
 
@@ -106,7 +108,7 @@ def test_snippet_from_standard_input(line: CommandLine) -> None:
         ("while True: pass", ("--timeout", "300ms"), 124),
         ("while True: pass", ("--cpu", "1"), 137),
         ("1", ("--set", "trusted"), 126),
-        ("1", ("--set", "network-api"), 126),
+        ("1", ("--net", "127.1"), 3),
         ("1", ("--read", "/etc/shadow"), 126),
         ("1", ("--arg", "n=text"), 2),
         ("1", ("--arg", "1n=1"), 2),
@@ -236,7 +238,7 @@ def test_our_own_status_is_told_apart(consentry: CommandLine) -> None:
     _put(consentry, "ends.py", "import sys\nsys.exit(126)")
     ran = consentry.in_shell("consentry code --status-fd 3 ends.py 3>ours; echo $?; cat ours")
     assert ran.out == "126\n0\n"
-    line = "consentry code --status-fd 3 --set network-api ends.py 3>ours; echo $?; cat ours"
+    line = "consentry code --status-fd 3 --set trusted ends.py 3>ours; echo $?; cat ours"
     assert consentry.in_shell(line).out == "126\n126\n"
     ended = consentry("code", "--status-fd", "77", "ends.py")
     assert (ended.status, "no such descriptor is open" in ended.err) == (2, True)

@@ -6,12 +6,12 @@ import os
 import pytest
 
 from consentry.enforce.engine import Control
+from consentry.enforce.engines.registry import FROM_CHEAPEST
 from consentry.enforce.facts import HostView
 from consentry.enforce.host import look_at_host
 from consentry.enforce.native import calls
 from consentry.enforce.native.audithost import why_not_attested
-from consentry.enforce.programs import ENGINE_MEANINGS, look_for_engines
-from consentry.service.engines import BUILT
+from consentry.enforce.programs import BUILT, ENGINE_MEANINGS, look_for_engines
 from tests.cli.conftest import CommandLine
 from tests.enforce import hosts
 
@@ -37,7 +37,7 @@ def test_built_engines_are_those_with_a_driver() -> None:
     """The list of the command and the files of the source say the same."""
     found = look_for_engines(HostView(), look_at_host(HostView()))
     assert tuple(engine.name for engine in found if engine.driver) == BUILT
-    assert set(BUILT) <= set(ENGINE_MEANINGS)
+    assert set(FROM_CHEAPEST) == set(BUILT) <= set(ENGINE_MEANINGS)
 
 
 def test_verbose_says_what_each_control_means(consentry: CommandLine) -> None:

@@ -109,6 +109,17 @@ def test_network() -> None:
     assert read_profile("network: {enabled: true}").network.level is Level.ANY
 
 
+def test_a_profile_may_list_the_hosts() -> None:
+    """Names, wildcards, ports and blocks; an empty list opens nothing, whatever `enabled` says."""
+    listed = 'network: {enabled: true, allow: ["a.example:443", "*.b.example", "192.0.2.0/24"]}'
+    found = read_profile(listed).network
+    assert found.level is Level.ALLOWLIST
+    assert list(found.targets) == ["*.b.example", "192.0.2.0/24", "a.example:443"]
+    for word in ("true", "false"):
+        empty = read_profile(f"network: {{enabled: {word}, allow: []}}").network
+        assert empty.level is Level.NONE
+
+
 def test_an_entry_keeps_its_place() -> None:
     """For whoever finds later that the path is a link or is not there."""
     [entry] = read_profile("filesystem:", "  readOnly:", "    - /opt/data").filesystem.read_only

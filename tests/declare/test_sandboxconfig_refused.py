@@ -103,6 +103,21 @@ def test_wrong_configuration(text: str, said: list[str]) -> None:
         ),
         ("network: {}", "4:16: network.enabled: this key is missing; add `enabled:`"),
         (
+            'network: {enabled: false, allow: ["a.example"]}',
+            (
+                "4:40: network.allow: hosts are listed, and the network is not enabled; "
+                "write `enabled: true`, or leave the list out"
+            ),
+        ),
+        (
+            'network: {enabled: true, allow: ["127.1"]}',
+            (
+                "4:40: network.allow[0]: `127.1` is not a network target: its last part is a number, "
+                "which resolvers read as an address; write example.com:443, *.example.com, 192.0.2.7, "
+                "192.0.2.0/24 or [2001:db8::1]:443"
+            ),
+        ),
+        (
             "network: {enabled: no}",
             "4:26: network.enabled: `no` is text, and true or false is meant; write false, without quotes",
         ),

@@ -20,6 +20,7 @@ from consentry.service.callresults import CodeResult
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.library import Library
 from consentry.service.surroundings import Surroundings
+from tests.enforce.egress.peers import http_peer
 from tests.service.conftest import MakeAround
 
 
@@ -153,3 +154,45 @@ def test_front_door_loads_nothing_until_it_is_used(caller: Caller) -> None:
     )
     assert done.stdout == "['consentry']\n42\nCodeResult\n"
     assert done.stderr == ""
+
+
+ASKS = r"""
+import socket
+with socket.create_connection(("127.0.0.1", port), 20) as line:
+    line.sendall(b"GET /%d HTTP/1.0\r\n\r\n" % n)
+    said = line.makefile().read()
+said.rpartition("/")[2]
+"""
+
+
+def test_warm_copies_reach_what_their_own_call_names(caller: Caller) -> None:
+    """Copies that were made ahead have the sockets; whom they reach is said by each call."""
+    with http_peer() as granted, http_peer() as other:
+        for number in range(5):
+            arguments = {"port": granted.server_port, "n": number}
+            place = f"127.0.0.1:{granted.server_port}"
+            done = caller.run(ASKS, arguments=arguments, network=[place])
+            assert (done.result, done.error) == (str(number), None)
+            [reach] = done.record["sandbox"]["network"]  # type: ignore[index, call-overload]
+            assert (reach["rule"], reach["times"]) == (place, 1)
+            # The same ports, so the same worker; another address, so other rules.
+            elsewhere = f"127.0.0.2:{granted.server_port}"
+            refused = caller.run(ASKS, arguments=arguments, network=[elsewhere])
+            assert refused.error is not None
+            none = caller.run(ASKS, arguments=arguments)
+            assert none.error is not None
+        assert (len(granted.seen), other.seen) == (5, [])
+
+
+def test_calls_at_the_same_time_are_not_mixed_up(caller: Caller) -> None:
+    """Each has its own rules and its own record."""
+    with http_peer() as one, http_peer() as two, ThreadPoolExecutor(4) as threads:
+
+        def call(number: int) -> tuple[object, bool]:
+            port = (one, two)[number % 2].server_port
+            place = f"127.0.0.1:{port}"
+            done = caller.run(ASKS, arguments={"port": port, "n": number}, network=[place])
+            rules = [each["rule"] for each in done.record["sandbox"]["network"]]  # type: ignore[index, call-overload, union-attr]
+            return done.result, rules == [place]
+
+        assert list(threads.map(call, range(12))) == [(str(n), True) for n in range(12)]

@@ -1,5 +1,6 @@
 """Profiles that a line names: found in the user's own configuration or in a file, and held."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,10 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Where
 from consentry.base.units import Duration, Size
 from consentry.declare.profile import DeclaredLimits as Said
-from consentry.declare.profile import Profile
+from consentry.declare.profile import EngineName, Profile
 from consentry.enforce.confinement import Limits
 from consentry.service.commandline import RunWish, bind_wish
+from consentry.service.enginechoice import EngineWish
 from consentry.service.profiles import find_profile, with_limits_of
 from consentry.surface.modes import Denials
 from tests.service.conftest import MakeAround
@@ -66,7 +68,6 @@ def test_file_is_named_by_its_path(around: MakeAround, tmp_path: Path, named: st
     [
         (TWO, "", "2 profiles"),
         (TWO, ":bild", "no profile `bild`"),
-        (ONE.replace("profiles:", "engine: docker\n  profiles:"), "", "not built"),
         (ONE.replace("maxCPU", "maxCPUs"), "", "maxCPUs"),
     ],
 )
@@ -81,14 +82,16 @@ def test_what_cannot_be_meant_is_refused(
     assert said in str(raised.value)
 
 
-def test_fallback_is_taken_where_the_engine_is_not_built(
-    around: MakeAround, tmp_path: Path
-) -> None:
-    """As the document says."""
+def test_what_the_document_says_of_engines_comes_along(around: MakeAround, tmp_path: Path) -> None:
+    """Its engine, and the one to fall back on."""
     file = tmp_path / "box.yaml"
     both = "engine: docker\n  fallbackEngine: native\n  profiles:"
     file.write_text(ONE.replace("profiles:", both))
-    assert find_profile(str(file), around()).profile.name == "build"
+    found = find_profile(str(file), around())
+    assert found.engines == EngineWish(EngineName.DOCKER, EngineName.NATIVE)
+    wish = RunWish(("true",), profile=found)
+    assert wish.engines == found.engines
+    assert replace(wish, engine=EngineName.NATIVE).engines == EngineWish(EngineName.NATIVE)
 
 
 def test_places_of_a_profile_must_be_there(

@@ -138,11 +138,12 @@ def test_a_permission_set_opens_what_its_row_says(
     assert (place.project / "data/x.txt").read_text() == "in data"
 
 
-@pytest.mark.parametrize("permission_set", [PermissionSet.NETWORK_API, PermissionSet.MCP_STANDARD])
-def test_what_cannot_be_enforced_is_refused(place: Place, permission_set: PermissionSet) -> None:
-    """Sets with a network; the refusal is on record, and nothing was permitted."""
+def test_what_cannot_be_enforced_is_refused(place: Place) -> None:
+    """Another view than the usual one; the refusal is on record, and nothing was permitted."""
+    file = place.project.parent / "visible.yaml"
+    file.write_text("sandboxConfig: {profiles: {seen: {view: visible}}}")
     with pytest.raises(NotEnforceable):
-        place.run("1", permission_set=permission_set)
+        place.run("1", profile=find_profile(str(file), place.around))
     assert [each["type"] for each in place.events()][-1] == "tool.audit"
     assert "permit.made" not in {each["type"] for each in place.events()}
 

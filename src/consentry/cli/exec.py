@@ -14,14 +14,16 @@ from consentry.cli.runoptions import (
     limits_of,
     many,
     named_set,
+    net_options,
     place_options,
     read_option,
     run_document,
     status_apart,
 )
 from consentry.cli.runstreams import streams
-from consentry.cli.runtext import told_at_the_end
+from consentry.cli.runtext import rehearsed_at_the_end, told_at_the_end
 from consentry.cli.table import Page
+from consentry.declare.profile import EngineName
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.refusals import (
@@ -30,6 +32,7 @@ from consentry.service.refusals import (
     journal_of_terminal,
 )
 from consentry.service.surroundings import look_around
+from consentry.service.takeover import Arrival
 from consentry.surface.modes import Denials, LayerPlace, View
 
 PAGE = Page(
@@ -48,6 +51,10 @@ PAGE = Page(
         ("consentry exec --write out -- make", "may write `out`"),
         ("consentry exec --exec any -- bash", "a shell to look around in"),
         ("consentry exec --timeout 10s --memory 512MB -- ./job", "no longer, no more"),
+        (
+            "consentry exec --rehearse --write . -- ./job",
+            "change nothing yet, and see what it would",
+        ),
         ("consentry exec --json -- ./job", "everything in one document, output included"),
     ),
     statuses=(
@@ -82,11 +89,15 @@ def _exec(
     profile: str | None,
     view: str | None,
     layer: str | None,
+    engine: str | None,
     attest: bool,
     net: tuple[str, ...],
+    secret: tuple[str, ...],
+    secret_ca: str | None,
     workspace: str | None,
     status_fd: int | None,
     keep_partial: bool,
+    rehearse: bool,
     read: tuple[str, ...],
     write: tuple[str, ...],
     exec_: tuple[str, ...],
@@ -107,20 +118,33 @@ def _exec(
             execute=exec_,
             environment=env,
             network=net,
+            secrets=secret,
+            secret_ca=secret_ca,
             view=None if view is None else View(view),
             layer=None if layer is None else LayerPlace(layer),
+            engine=None if engine is None else EngineName(engine),
             denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=limits_of(limits),
         )
         is_capped = wish.limits.output_bytes is not None
         with streams(captured=output.json, capped=is_capped) as io:
-            run = carry_out(wish, around, io, workspace=workspace, keep_partial=keep_partial)
+            run = carry_out(
+                wish,
+                around,
+                io,
+                workspace=workspace,
+                keep_partial=keep_partial,
+                arrival=Arrival.WHEN_COMMITTED if rehearse else Arrival.AT_ITS_END,
+            )
         status, is_ours = exit_status(run.status, run.outcome)
         ours.status = status if is_ours else ExitStatus.DONE
     if output.json:
         output.document("run", run_document(run, status))
     elif not output.quiet:
-        lines = told_at_the_end(run.entry)
+        lines = [
+            *told_at_the_end(run.entry),
+            *(rehearsed_at_the_end(run.entry) if rehearse else ()),
+        ]
         if lines:
             write_message("\n".join(lines))
     return status
@@ -141,6 +165,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="Where what it writes is kept until it has ended.",
     ),
     click.Option(
+        ["--engine"],
+        type=OneOf([each.value for each in EngineName]),
+        metavar="NAME",
+        help="What confines it; `auto`, the cheapest that holds all, unless a profile says.",
+    ),
+    click.Option(
         ["--attest"],
         is_flag=True,
         help="Root only: read what Landlock refuses from the host's audit, turned on if need be.",
@@ -154,17 +184,17 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="May be started as well; `any`: every program.",
     ),
     many("--env", "NAME", "The variable keeps the value it has here."),
-    click.Option(
-        ["--net"],
-        metavar="HOST|any|none",
-        multiple=True,
-        help="A host it may reach: a name, `*.name`, an address, a block; `:port` narrows it.",
-    ),
+    *net_options(),
     *limit_options(),
     click.Option(
         ["--keep-partial"],
         is_flag=True,
         help="Keep what it wrote even if a limit or a signal ended it.",
+    ),
+    click.Option(
+        ["--rehearse"],
+        is_flag=True,
+        help="Keep what it wrote apart, to be looked at, committed or discarded later.",
     ),
     *place_options("program"),
     click.Argument(

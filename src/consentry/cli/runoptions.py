@@ -35,6 +35,29 @@ def read_option() -> click.Option:
     return many("--read", "PATH", "May be read, with all below it.", kind=File())
 
 
+def net_options() -> list[click.Option]:
+    """Hosts that may be reached, and what is added to requests for them."""
+    return [
+        click.Option(
+            ["--net"],
+            metavar="HOST|any|none",
+            multiple=True,
+            help="A host it may reach: a name, `*.name`, an address, a block; `:port` narrows it.",
+        ),
+        many(
+            "--secret",
+            "HOST=HEADER:SOURCE",
+            "The proxy adds this header for that host, over TLS; SOURCE is file:PATH or env:NAME.",
+        ),
+        click.Option(
+            ["--secret-ca"],
+            type=File(),
+            metavar="FILE",
+            help="Certificates that vouch for the hosts of --secret, not the system's own.",
+        ),
+    ]
+
+
 def many(
     name: str, metavar: str, help_line: str, *, kind: click.ParamType[object] | None = None
 ) -> click.Option:

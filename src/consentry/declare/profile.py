@@ -12,6 +12,7 @@ from types import MappingProxyType
 from consentry.base.errors import Where
 from consentry.base.units import Duration, Size
 from consentry.declare.pathentries import PathEntry
+from consentry.declare.secretentry import SecretEntry
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import NOTHING
@@ -78,11 +79,19 @@ class DeclaredLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredSecrets:
+    """What the proxy adds to requests, and the certificates that vouch for those hosts."""
+
+    entries: tuple[SecretEntry, ...] = ()
+    vouchers: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """One way to confine a run.
 
     `dropped` are the Linux capabilities it names; an engine drops the others too. `network` is
-    closed or open to anything; its type has the place for a list of hosts.
+    closed, open to any public host, or a list. `secrets` count only in a user's own configuration.
     """
 
     name: str
@@ -97,6 +106,7 @@ class Profile:
     reads: Reads = Reads.OBSERVED
     patterns: Rounding = Rounding.ROUNDED
     denials: Denials = Denials.OBSERVED
+    secrets: DeclaredSecrets = DeclaredSecrets()
 
 
 @dataclass(frozen=True, slots=True)

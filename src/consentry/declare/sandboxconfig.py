@@ -8,7 +8,7 @@
           filesystem:
             readOnly: ["${WORKSPACE}/latex"]
             noAccess: ["*"]
-          network: {enabled: false}
+          network: {enabled: true, allow: ["example.org:443"]}
 
 The single entry `*` in `noAccess` states the default: what is not listed is closed. Every other
 entry closes what it names, at any depth, whatever opens it. A path in a protected root is refused,
@@ -25,6 +25,7 @@ from consentry.base.nearest import closest
 from consentry.declare.contradictions import check_profile
 from consentry.declare.linuxcapabilities import LINUX_CAPABILITIES
 from consentry.declare.names import profile_name
+from consentry.declare.networkkeys import CLOSED, network
 from consentry.declare.nodes import Broken, Mapping, Scalar, clipped
 from consentry.declare.pathentries import GrantCheck, PathEntry, profile_path
 from consentry.declare.profile import (
@@ -38,11 +39,7 @@ from consentry.declare.profile import (
 from consentry.declare.quantities import cpu_time, duration, processes, size
 from consentry.declare.reader import read_document
 from consentry.declare.values import Entry, Fields, Value, one_of
-from consentry.surface.access import Access
 from consentry.surface.automaton import Work
-from consentry.surface.dimensions import Level
-from consentry.surface.hosts import HostScope
-from consentry.surface.lattice import host_access
 from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
 from consentry.surface.protected import ProtectedRoots, protected_roots
 
@@ -113,12 +110,14 @@ class _Reading:
         fields = entry.value.fields(_KEYS_OF_PROFILE)
         if fields is None:
             return None
+        reached = fields.may("network", network, CLOSED)
         profile = Profile(
             name,
             entry.key.where,
             dropped=fields.may("capabilities", _capabilities, ()),
             filesystem=fields.may("filesystem", self._filesystem, Filesystem()),
-            network=fields.may("network", _network, host_access(Level.NONE)),
+            network=reached.access,
+            secrets=reached.secrets,
             limits=_limits(fields),
             view=fields.may("view", one_of(View), View.PRIVATE),
             writes=fields.may("writes", one_of(Writes), Writes.LAYER),
@@ -233,15 +232,6 @@ def _denied(value: Value) -> PathEntry | None:
 
 def _is_everything(value: Value) -> bool:
     return isinstance(value.node, Scalar) and value.node.text == EVERYTHING
-
-
-def _network(value: Value) -> Access[HostScope] | None:
-    fields = value.fields(("enabled",))
-    if fields is None:
-        return None
-    return host_access(
-        Level.ANY if fields.need("enabled", Value.flag, stand_in=False) else Level.NONE
-    )
 
 
 def _limits(fields: Fields) -> DeclaredLimits:

@@ -95,18 +95,21 @@ def arguments(value: Value) -> tuple[str, ...] | None:
 def network_access(value: Value) -> Access[HostScope] | None:
     """`false`, `true`, or a list of targets; an empty list opens nothing."""
     if value.is_list():
-        targets = _without_repeats(
-            value, partial(Value.parsed, parse=Target.parse), lambda each: each
-        )
-        if not targets:
-            return host_access(Level.NONE)
-        return Access(Level.ALLOWLIST, HostScope.of(targets))
+        return host_list(value)
     if value.is_kind(Kind.FLAG):
         return host_access(Level.ANY if value.flag() else Level.NONE)
     value.refuse_kind(
         "true, false or a list of hosts", "write false, or a list such as [example.com:443]"
     )
     return None
+
+
+def host_list(value: Value) -> Access[HostScope] | None:
+    """A list of targets; an empty one opens nothing."""
+    targets = _without_repeats(value, partial(Value.parsed, parse=Target.parse), lambda each: each)
+    if not targets:
+        return None if targets is None else host_access(Level.NONE)
+    return Access(Level.ALLOWLIST, HostScope.of(targets))
 
 
 def _variables(value: Value) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

@@ -157,14 +157,14 @@ class Stager:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         made = os.open(name, flags, 0o600, dir_fd=folder)
         try:
-            source = self._upper.open(_in_layer(change))
+            source = self._upper.open(in_layer(change))
             try:
-                _copy(source, made, change)
-                _keep_attributes(made, user_attributes(source))
+                copy_content(source, made, change)
+                keep_attributes(made, user_attributes(source))
             finally:
                 os.close(source)
             if owner.access_list is not None:
-                _keep_attributes(made, {_ACCESS_LIST: owner.access_list})
+                keep_attributes(made, {_ACCESS_LIST: owner.access_list})
             self._give(path, owner)
             os.fchmod(made, change.mode)
             os.utime(made, ns=(change.mtime_ns, change.mtime_ns))
@@ -180,11 +180,11 @@ class Stager:
             return self._taken(change, laid, folder, name)
         except PermissionError:
             # A folder that the run has closed even to its owner.
-            self._upper.open_up(_in_layer(change).rpartition(b"/")[0])
+            self._upper.open_up(in_layer(change).rpartition(b"/")[0])
             return self._taken(change, laid, folder, name)
 
     def _taken(self, change: Change, laid: Laid, folder: int, name: bytes) -> Seal | None:
-        around, own = self._upper.place(_in_layer(change))
+        around, own = self._upper.place(in_layer(change))
         found = os.stat(own, dir_fd=around, follow_symlinks=False)
         seen = (found.st_ino, found.st_ctime_ns, found.st_mtime_ns, found.st_size)
         if seen != (laid.inode, laid.ctime_ns, change.mtime_ns, change.size):
@@ -206,7 +206,7 @@ class Stager:
             for each in unwanted:
                 os.removexattr(anchored, each, follow_symlinks=False)
             if owner.access_list is not None:
-                _keep_attributes(anchored, {_ACCESS_LIST: owner.access_list})
+                keep_attributes(anchored, {_ACCESS_LIST: owner.access_list})
                 mode = -1
         if owner.uid not in (None, laid.uid) or owner.gid not in (None, laid.gid):
             self._give(path, owner)
@@ -238,13 +238,13 @@ class Stager:
                 raise
 
 
-def _in_layer(change: Change) -> bytes:
+def in_layer(change: Change) -> bytes:
     """The path relative to the writable folder, as the layer has it."""
     rest = change.root.rest
     return change.path[len(rest) + 1 :] if rest else change.path
 
 
-def _copy(source: int, made: int, change: Change) -> None:
+def copy_content(source: int, made: int, change: Change) -> None:
     """Copies what the scan saw, holes as holes; raises if it is something else by now."""
     found = os.fstat(source)
     content = None if change.sha256 is None else hashlib.sha256()
@@ -297,7 +297,8 @@ def _is_unwanted(mark: str) -> bool:
     return mark.startswith((OVERLAY_MARKS, "trusted.")) or mark in (_ACCESS_LIST, _CAPABILITY)
 
 
-def _keep_attributes(made: int | bytes, attributes: Mapping[str, bytes]) -> None:
+def keep_attributes(made: int | bytes, attributes: Mapping[str, bytes]) -> None:
+    """Gives a file these extended attributes, as far as its file system takes them."""
     for name, value in attributes.items():
         try:
             os.setxattr(made, name, value)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from consentry.enforce.egress.secrets import Secret
 from consentry.surface.lattice import Surface
 from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
 from consentry.surface.pattern import Pattern
@@ -59,3 +60,5 @@ class Confinement:
     rounding: Rounding = Rounding.ROUNDED
     denials: Denials = Denials.OBSERVED
     limits: Limits = Limits()
+    secrets: tuple[Secret, ...] = field(default=(), repr=False)
+    """What the proxy adds to requests; the box never has them."""

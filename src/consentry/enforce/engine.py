@@ -1,17 +1,16 @@
-"""What every engine does: show what it enforces here, compile a confinement, launch it.
+"""What engines are measured by: the controls that they hold or lack, and what they report of a run.
 
-An engine refuses what it cannot enforce: `compile` raises with the list of controls that it lacks,
-and then nothing runs. Launching takes a permit that was spent, and nothing else starts a program.
+An engine refuses what it cannot enforce: it raises `NotEnforceable` with the list of controls that it
+lacks, and then nothing runs.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol, Self, TypeAlias
+from typing import NamedTuple, Self
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
-from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.report import Reached
 from consentry.enforce.violations import PermissionDenied, Truth
 
@@ -194,29 +193,10 @@ class Outcome:
     read_states: Mapping[str, tuple[FileState, ...]] = field(default_factory=dict)
     reached: Reached = field(default_factory=Reached)
     mode: str | None = None
+    sees_reads: bool = True
+    """Whether anything watched which files were read; without, an empty list says nothing."""
 
     @property
     def output_complete(self) -> bool:
         """Whether everything that was printed is kept."""
         return len(self.stdout) + len(self.stderr) >= self.output_bytes
-
-
-Compiled: TypeAlias = object
-"""An engine's own plan; only the engine that made it can launch it."""
-
-
-class Engine(Protocol):
-    """One way to confine a program."""
-
-    @property
-    def name(self) -> str:
-        """As a configuration names it."""
-        ...
-
-    def probe(self) -> Probe:
-        """What it enforces on this host, shown by doing it."""
-        ...
-
-    def compile(self, wanted: Confinement) -> Compiled:
-        """Its own plan; raises `NotEnforceable` with what it lacks."""
-        ...

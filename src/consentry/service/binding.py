@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.declare.profile import DeclaredSecrets
 from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.programfiles import Started
 from consentry.enforce.roots import OWN_FOLDERS, is_own
@@ -24,14 +25,18 @@ from consentry.service.profiles import (
 )
 from consentry.service.programsearch import is_protected, require_text
 from consentry.service.protection import protected_here
+from consentry.service.secretvalues import read_entries, secrets_for
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings, own_home
-from consentry.surface.lattice import Surface
+from consentry.surface.dimensions import Level
+from consentry.surface.lattice import Surface, host_access
 from consentry.surface.modes import Denials, LayerPlace, View
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 from consentry.surface.permission_sets import PermissionSet, definition
 from consentry.surface.protected import ProtectedRoots
 
+ANY: Final = "any"
+NONE: Final = "none"
 OWN_TMP: Final = "/tmp/"  # noqa: S108 - the box's own
 
 
@@ -42,6 +47,9 @@ class Wish:
     permission_set: PermissionSet | None = None
     profile: NamedProfile | None = None
     read: tuple[str, ...] = ()
+    network: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    secret_ca: str | None = None
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -102,6 +110,19 @@ def ground_surface(wish: Wish) -> Surface:
     if wish.profile is not None:
         return wish.profile.surface | Surface.of(write=[OWN_TMP])
     return Surface.of(read=["./"], write=[OWN_TMP])
+
+
+def with_network(surface: Surface, named: tuple[str, ...]) -> Surface:
+    """What the line names is added to a list, and narrows what would be open to every host."""
+    if not named:
+        return surface
+    if NONE in named and len(named) > 1:
+        raise UsageProblem(Code.USAGE, "`--net none` and a host exclude each other")
+    if NONE in named:
+        return replace(surface, net_access=host_access(Level.NONE))
+    given = host_access(Level.ANY if ANY in named else list(named))
+    is_open = surface.net_access.level is Level.ANY
+    return replace(surface, net_access=given if is_open else surface.net_access | given)
 
 
 def named_place(spelling: str, cwd: Path) -> Path:
@@ -172,3 +193,17 @@ def as_profile_says(
         ),
         written=(*bound.written, *(entry.root for entry in profile.filesystem.read_write)),
     )
+
+
+def with_secrets(bound: BoundWish, wish: Wish, around: Surroundings) -> BoundWish:
+    """The same with the secrets that the line and the profile name."""
+    said = DeclaredSecrets() if wish.profile is None else wish.profile.profile.secrets
+    if not (wish.secrets or wish.secret_ca or said.entries or said.vouchers):
+        return bound
+    found = secrets_for(
+        (*said.entries, *read_entries(wish.secrets)),
+        wish.secret_ca or said.vouchers,
+        bound.confinement,
+        around,
+    )
+    return replace(bound, confinement=replace(bound.confinement, secrets=found))

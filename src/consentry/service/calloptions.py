@@ -11,6 +11,7 @@ from typing import Any
 
 from consentry.enforce.confinement import Limits
 from consentry.service.givenvalues import Word, positive, wrong
+from consentry.service.takeover import Arrival
 from consentry.surface.permission_sets import PermissionSet
 
 
@@ -20,6 +21,9 @@ class CallOptions:
 
     workspace: Word | None = None
     read: Sequence[Word] = ()
+    network: Sequence[str] = ()
+    secrets: Sequence[str] = ()
+    secret_ca: Word | None = None
     permission_set: str | None = None
     profile: str | None = None
     timeout: float | None = None
@@ -31,6 +35,10 @@ class CallOptions:
     def named_workspace(self) -> str | None:
         """The folder that was named, if one was."""
         return None if self.workspace is None else os.fspath(self.workspace)
+
+    def named_ca(self) -> str | None:
+        """The certificates that were named, if any were."""
+        return None if self.secret_ca is None else os.fspath(self.secret_ca)
 
     def named_profile(self) -> str | None:
         """The profile that was named, if one was; it is instead of a set."""
@@ -60,12 +68,17 @@ class ExecOptions(CallOptions):
     write: Sequence[Word] = ()
     programs: Sequence[Word] = ()
     environment: Sequence[str] = ()
-    network: Sequence[str] = ()
     view: str | None = None
     layer: str | None = None
+    engine: str | None = None
     attest: bool = False
     stdin: bytes | None = None
     keep_partial: bool = False
+    rehearse: bool = False
+
+    def arrival(self) -> Arrival:
+        """When what it writes reaches the host."""
+        return Arrival.WHEN_COMMITTED if self.rehearse else Arrival.AT_ITS_END
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

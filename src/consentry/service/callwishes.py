@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from consentry.declare.profile import EngineName
 from consentry.service.calloptions import CodeOptions, ExecOptions
 from consentry.service.commandline import RunWish
 from consentry.service.givenvalues import Word, one_of, words_of, wrong
@@ -32,8 +33,11 @@ def run_wish(words: tuple[str, ...], options: ExecOptions, profile: NamedProfile
         execute=words_of("programs", options.programs),
         environment=words_of("environment", options.environment),
         network=words_of("network", options.network),
+        secrets=words_of("secrets", options.secrets),
+        secret_ca=options.named_ca(),
         view=one_of("view", options.view, View),
         layer=one_of("layer", options.layer, LayerPlace),
+        engine=one_of("engine", options.engine, EngineName),
         denials=Denials.ATTESTED if options.attest else Denials.OBSERVED,
         limits=options.limits(),
     )
@@ -54,6 +58,9 @@ def code_wish(source: str | bytes, options: CodeOptions, profile: NamedProfile |
         permission_set=options.named_set(),
         profile=profile,
         read=words_of("read", options.read),
+        network=words_of("network", options.network),
+        secrets=words_of("secrets", options.secrets),
+        secret_ca=options.named_ca(),
         preload=words_of("preload", options.preload),
         arguments=dict(arguments),
         limits=options.limits(),

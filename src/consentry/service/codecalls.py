@@ -56,8 +56,8 @@ class CodeCalls:
         """The call, bound and compiled; raises before anything is recorded or started."""
         require_snippet(wish)
         call = Call.of(replace(wish, source=_NO_SOURCE, arguments={}), around, workspace)
-        if wish.profile is not None:
-            # It was read just now, and may say something else than the last time.
+        if wish.profile is not None or wish.secrets:
+            # They are read just now, and may say something else than the last time.
             return self._prepare(call).said_by(wish)
         known = self._calls.answer(call, lambda: self._prepare(call), _is_current)
         return known.said_by(wish)

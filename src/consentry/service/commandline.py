@@ -7,17 +7,19 @@ later run could use. What is not named stays closed; what can never be granted i
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.declare.profile import EngineName
 from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.ownership import is_roots_alone
 from consentry.enforce.programfiles import Started, look_at_program
 from consentry.service.binding import (
+    ANY,
     BoundWish,
     Wish,
     as_profile_says,
@@ -26,7 +28,10 @@ from consentry.service.binding import (
     ground_surface,
     protected_in,
     require_no_trust,
+    with_network,
+    with_secrets,
 )
+from consentry.service.enginechoice import EngineWish
 from consentry.service.programsearch import (
     find_program,
     is_protected,
@@ -38,7 +43,7 @@ from consentry.service.programsearch import (
 )
 from consentry.service.surroundings import Surroundings
 from consentry.surface.dimensions import Level
-from consentry.surface.lattice import Surface, host_access
+from consentry.surface.lattice import Surface
 from consentry.surface.modes import Denials, LayerPlace, View
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
@@ -49,9 +54,6 @@ FIXED_ENVIRONMENT: Final[Mapping[str, str]] = {
     "TMPDIR": "/tmp",  # noqa: S108 - the box's own
     "LANG": "C.UTF-8",
 }
-ANY: Final = "any"
-NONE: Final = "none"
-OWN_TMP: Final = "/tmp/"  # noqa: S108 - the box's own
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _TERMINAL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,31}", re.ASCII)
@@ -65,10 +67,17 @@ class RunWish(Wish):
     write: tuple[str, ...] = ()
     execute: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
-    network: tuple[str, ...] = ()
     view: View | None = None
     layer: LayerPlace | None = None
     denials: Denials = Denials.OBSERVED
+    engine: EngineName | None = None
+
+    @property
+    def engines(self) -> EngineWish:
+        """The engine that the line names; else what the profile's document says."""
+        if self.engine is not None:
+            return EngineWish(self.engine)
+        return EngineWish() if self.profile is None else self.profile.engines
 
 
 def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish:
@@ -92,7 +101,8 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     )
     spelled = tuple(map(Pattern.parse, written))
     bound = BoundWish(confinement, started, wish.profile_word, protected, spelled)
-    return as_profile_says(bound, wish.profile, around, wish.view, wish.layer)
+    bound = as_profile_says(bound, wish.profile, around, wish.view, wish.layer)
+    return with_secrets(bound, wish, around)
 
 
 def _require_givable(wish: RunWish) -> None:
@@ -181,20 +191,7 @@ def _surface(
     )
     # What may be written may be looked at: nothing edits a file that it cannot see.
     named |= Surface.of(read=list(named.fs_write_roots))
-    return _with_network(ground_surface(wish) | named, wish.network)
-
-
-def _with_network(surface: Surface, named: tuple[str, ...]) -> Surface:
-    """What the line names is added to a list, and narrows what would be open to every host."""
-    if not named:
-        return surface
-    if NONE in named and len(named) > 1:
-        raise UsageProblem(Code.USAGE, "`--net none` and a host exclude each other")
-    if NONE in named:
-        return replace(surface, net_access=host_access(Level.NONE))
-    given = host_access(Level.ANY if ANY in named else list(named))
-    is_open = surface.net_access.level is Level.ANY
-    return replace(surface, net_access=given if is_open else surface.net_access | given)
+    return with_network(ground_surface(wish) | named, wish.network)
 
 
 def _commands(wish: RunWish, cwd: Path) -> Iterator[str]:

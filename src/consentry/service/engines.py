@@ -11,12 +11,11 @@ from typing import Final
 from consentry.enforce.engine import Control, Held, Lacking, Probe
 from consentry.enforce.engines.native import NativeEngine
 from consentry.enforce.native.otherways import Way, WayCard
-from consentry.enforce.programs import ENGINE_MEANINGS, NATIVE
+from consentry.enforce.programs import BUILT, ENGINE_MEANINGS
 from consentry.enforce.scorecard import ScoreCard, Verdict
 from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home
 
-BUILT: Final = (NATIVE,)
 _OFTEN_IN_SIGHT: Final = (Path("/srv"), Path("/opt"))
 # What the probe compares with what it knows to have happened.
 _COMPARED: Final = frozenset({Control.LAYER, Control.FILES_READ, Control.DENIALS})

@@ -10,7 +10,7 @@ import atexit
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock, Thread
@@ -19,9 +19,10 @@ from typing import Final, TypeAlias
 from consentry.base.clock import SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
-from consentry.enforce.commitrecover import recover
-from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
+from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.engines.nativecode import SNIPPET
+from consentry.enforce.engines.registry import EngineGround, made_engine
+from consentry.enforce.native.streamends import Io
 from consentry.enforce.streams import write_all
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import BoundWish, workspace_here
@@ -30,10 +31,14 @@ from consentry.service.callresults import CodeResult, RunResult, code_result, ru
 from consentry.service.callwishes import NAME, code_wish, run_wish, words_to_run
 from consentry.service.codecalls import CodeCalls
 from consentry.service.commandline import RunWish, bind_wish
+from consentry.service.enginechoice import EngineDesk, choose_engine
 from consentry.service.execution import asked_for
 from consentry.service.givenvalues import Word
+from consentry.service.keepsettings import keeping_of
+from consentry.service.keptruns import Place
 from consentry.service.ledgers import LedgerPlace, ledger_place
 from consentry.service.profiles import NamedProfile
+from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import Asked, found_profile, refusals_recorded
 from consentry.service.remembering import Remembered
 from consentry.service.runground import Call, ground_of, is_lasting
@@ -42,10 +47,10 @@ from consentry.service.runs import Runner
 from consentry.service.sessions import end_session_of, journal_of_library
 from consentry.service.snippetruns import CodeRunner, asked_for_code
 from consentry.service.surroundings import Surroundings, own_home
+from consentry.service.takeover import TakeoverTerms, require_rehearsable
 from consentry.store.journal import Journal
-from consentry.surface.protected import ProtectedRoots
 
-_Bounds: TypeAlias = tuple[Path | None, ProtectedRoots]
+_Bounds: TypeAlias = tuple[str, EngineGround]
 
 _MOST_ENGINES: Final = 4
 _BOXES_AHEAD: Final = 2
@@ -60,8 +65,9 @@ class _Prepared:
     bound: BoundWish
     home: Path | None
     place: LedgerPlace
-    plan: NativePlan
-    engine: NativeEngine | None
+    plan: Compiled
+    engine: Engine | None
+    bounds: _Bounds
     is_lasting: bool
 
 
@@ -83,7 +89,7 @@ class Library:
     def __init__(self) -> None:
         self._made_by = os.getpid()
         self._one_at_a_time = Lock()
-        self._engines: dict[_Bounds, NativeEngine] = {}
+        self._engines: dict[_Bounds, Engine] = {}
         self._code = CodeCalls()
         self._journals: dict[LedgerPlace, Journal] = {}
         self._calls: Remembered[Call[RunWish], _Prepared] = Remembered(_ground_of)
@@ -101,22 +107,22 @@ class Library:
 
     def _run(self, wish: RunWish, around: Surroundings, io: Io, options: ExecOptions) -> Run:
         with refusals_recorded(asked_for(wish, Trigger.API), lambda: self._kept_journal(around)):
+            keeping = keeping_of(around)
             prepared = self._prepared(wish, around, options.named_workspace())
+            require_rehearsable(options.arrival(), prepared.bound, keeping)
         with self._engine(prepared) as engine:
             place = prepared.place
             journal = self._journal(place, around)
-            recover(place.folder)
+            here = Place(journal, place.folder, keeping)
+            recover_here(here)
             runner = Runner(engine, journal, place.folder, prepared.home)
-            return runner.run(
-                prepared.bound,
-                prepared.plan,
-                io,
-                keep_partial=options.keep_partial,
-                trigger=Trigger.API,
-            )
+            terms = TakeoverTerms(options.keep_partial, options.arrival(), tidying_of(here))
+            return runner.run(prepared.bound, prepared.plan, io, terms=terms, trigger=Trigger.API)
 
     def _prepared(self, wish: RunWish, around: Surroundings, workspace: str | None) -> "_Prepared":
         call = Call.of(wish, around, workspace)
+        if wish.secrets:
+            return self._prepare(call)  # what is in a file now is what is sent
         try:
             hash(call)
         except TypeError:
@@ -126,10 +132,14 @@ class Library:
     def _prepare(self, call: Call[RunWish]) -> "_Prepared":
         around = call.around
         bound = bind_wish(call.wish, workspace_here(around, call.workspace), around)
-        home = own_home(around).path
-        engine = self._kept_engine(home, bound.protected)
-        plan = (engine or NativeEngine(home, bound.protected)).compile(bound.confinement)
-        return _Prepared(bound, home, ledger_place(around), plan, engine, is_lasting(call))
+        home, place = own_home(around).path, ledger_place(around)
+        path = around.environ.get("PATH", "")
+        ground = EngineGround(home, bound.protected, path, place.folder, ahead=_BOXES_AHEAD)
+        desk = EngineDesk(lambda name: self._kept_engine(name, ground) or made_engine(name, ground))
+        chosen = choose_engine(call.wish.engines, bound.confinement, desk)
+        bounds = (chosen.engine.name, ground)
+        kept = chosen.engine if self._engines.get(bounds) is chosen.engine else None
+        return _Prepared(bound, home, place, chosen.plan, kept, bounds, is_lasting(call))
 
     def run_code(
         self, source: str | bytes, around: Surroundings, options: CodeOptions = _PLAIN_CODE
@@ -142,11 +152,21 @@ class Library:
             prepared = self._code.prepared(wish, around, options.named_workspace())
         place = prepared.place
         journal = self._journal(place, around)
+        here = Place(journal, place.folder, keeping_of(around))
         if prepared.plan.snippet.plan.layered:
-            recover(place.folder)
+            recover_here(here)
         runner = CodeRunner(prepared.engine, journal, place.folder, prepared.home)
-        run = runner.run(wish, prepared.bound, prepared.plan, Io(keeps=True), Trigger.API)
+        terms = TakeoverTerms(tidying=tidying_of(here))
+        io = Io(keeps=True)
+        run = runner.run(wish, prepared.bound, prepared.plan, io, Trigger.API, terms=terms)
         return code_result(run)
+
+    def effects(self, around: Surroundings) -> Place:
+        """Where the effects of earlier runs are dealt with, in this session."""
+        place = ledger_place(around)
+        here = Place(self._journal(place, around), place.folder, keeping_of(around))
+        recover_here(here)
+        return here
 
     def _profile(
         self, options: CallOptions, asked: Asked, around: Surroundings
@@ -154,22 +174,22 @@ class Library:
         named = options.named_profile()
         return found_profile(named, asked, around, lambda: self._kept_journal(around))
 
-    def _kept_engine(self, home: Path | None, protected: ProtectedRoots) -> NativeEngine | None:
+    def _kept_engine(self, name: str, ground: EngineGround) -> Engine | None:
         """The one that is kept for these; None beyond a few."""
         with self._one_at_a_time:
-            engine = self._engines.get((home, protected))
+            engine = self._engines.get((name, ground))
             if engine is None and len(self._engines) < _MOST_ENGINES:
-                engine = NativeEngine(home, protected, ahead=_BOXES_AHEAD)
-                self._engines[home, protected] = engine
+                engine = self._engines[name, ground] = made_engine(name, ground)
             return engine
 
     @contextmanager
-    def _engine(self, prepared: "_Prepared") -> Iterator[NativeEngine]:
+    def _engine(self, prepared: "_Prepared") -> Iterator[Engine]:
         """The one that is kept, or one for this run alone."""
         if prepared.engine is not None:
             yield prepared.engine
             return
-        engine = NativeEngine(prepared.home, prepared.bound.protected)
+        name, ground = prepared.bounds
+        engine = made_engine(name, replace(ground, ahead=0))
         try:
             yield engine
         finally:

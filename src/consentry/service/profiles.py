@@ -1,12 +1,11 @@
 """The profile that a command line names: one of the user's own configuration, or of a named file.
 
 A workspace is a stranger's, so a bare name is never looked up in it; whoever wants the profile of a
-workspace names its file. What the document says of engines holds as well: one that is not built is
-refused, unless the document falls back on one that is.
+workspace names its file. What the document says of engines holds as well, unless the line names one.
 """
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +14,12 @@ from consentry.base.errors import Refused, UsageProblem
 from consentry.base.nearest import closest
 from consentry.base.units import Size
 from consentry.declare.pathentries import PathEntry, is_provided
-from consentry.declare.profile import EngineName, Profile, SandboxConfig
+from consentry.declare.profile import DeclaredSecrets, Profile, SandboxConfig
 from consentry.declare.profilesurface import profile_surface
 from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.enforce.confinement import Limits
 from consentry.enforce.roots import is_own, place_of
+from consentry.service.enginechoice import EngineWish
 from consentry.service.places import Trust, find_configuration
 from consentry.service.programsearch import is_system
 from consentry.service.protection import protected_here
@@ -34,7 +34,6 @@ from consentry.surface.protected import protected_roots
 DOCUMENT: Final = "sandbox-config.yaml"
 
 _ENDINGS: Final = (".yaml", ".yml", ".json")
-_BUILT: Final = (EngineName.AUTO, EngineName.NATIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,7 @@ class NamedProfile:
     profile: Profile
     file: str
     surface: Surface
+    engines: EngineWish = field(default_factory=EngineWish)
 
 
 def profile_word(permission_set: PermissionSet | None, profile: str | None = None) -> str:
@@ -58,7 +58,6 @@ def find_profile(named: str, around: Surroundings) -> NamedProfile:
     file, name = _file_and_name(named, around)
     protected = protected_here(around)
     config = read_sandbox_config(read_named(file), file, roots=protected)
-    _require_built(config, file)
     profile = _chosen(config, file, name)
     if profile.denials is Denials.ATTESTED and not _is_of_own_configuration(named):
         raise Refused(
@@ -68,7 +67,15 @@ def find_profile(named: str, around: Surroundings) -> NamedProfile:
             where=profile.where,
             help_line="leave it out of the file, and type --attest",
         )
-    return NamedProfile(profile, file, profile_surface(profile, roots=protected))
+    if profile.secrets != DeclaredSecrets() and not _is_of_own_configuration(named):
+        raise Refused(
+            Code.NOT_ENFORCEABLE,
+            f"secrets count only in your own configuration, not in `{file}`",
+            where=profile.where,
+            help_line="leave them out of the file, and type --secret",
+        )
+    surface = profile_surface(profile, roots=protected)
+    return NamedProfile(profile, file, surface, EngineWish(config.engine, config.fallback_engine))
 
 
 def with_limits_of(profile: Profile, typed: Limits) -> Limits:
@@ -160,13 +167,3 @@ def _chosen(config: SandboxConfig, file: str, name: str | None) -> Profile:
     nearest = closest(name, profiles)
     help_line = f"it has {listed}" if nearest is None else f"did you mean `{nearest}`?"
     raise UsageProblem(Code.FILE_UNUSABLE, f"`{file}` has no profile `{name}`", help_line=help_line)
-
-
-def _require_built(config: SandboxConfig, file: str) -> None:
-    if config.engine in _BUILT or config.fallback_engine in _BUILT:
-        return
-    raise Refused(
-        Code.NOT_ENFORCEABLE,
-        f"`{Path(file).name}` asks for the engine `{config.engine}`, which is not built",
-        help_line="write `engine: auto` or `engine: native`",
-    )

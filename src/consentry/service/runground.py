@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from consentry.enforce.engines.native import NativePlan
+from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.runtime import PROGRAM_FOLDERS
 from consentry.enforce.roots import place_of
@@ -84,7 +84,7 @@ def is_lasting(call: Call[RunWish]) -> bool:
     )
 
 
-def ground_of(call: Call[RunWish], bound: BoundWish, plan: NativePlan) -> Iterator[str]:
+def ground_of(call: Call[RunWish], bound: BoundWish, plan: Compiled) -> Iterator[str]:
     """The paths, in no order and with repeats."""
     around, cwd = call.around, str(call.cwd or "/")
     yield from places_of(call)

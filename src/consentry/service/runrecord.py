@@ -19,6 +19,8 @@ from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.report import Reach
 from consentry.enforce.engine import Ending, HeldAs, Outcome, ProgramRun
 from consentry.enforce.layer import path_text
+from consentry.enforce.programs import NATIVE
+from consentry.enforce.undoshelf import Shelved
 from consentry.enforce.violations import PermissionDenied, Truth
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
@@ -34,10 +36,30 @@ _MIB: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What is kept of a run whose writes wait to be committed; how many changes of each kind."""
+
+    kept_until: Instant
+    needs_approval: bool
+    counts: Mapping[str, int]
+    dropped: int
+
+    def to_json(self) -> dict[str, Json]:
+        """As it stands in the record."""
+        return {
+            "keptUntil": str(self.kept_until),
+            "needsApproval": self.needs_approval,
+            "changes": dict(self.counts),
+            "dropped": self.dropped,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Impact:
     """What a run changed, ready to be recorded; `discarded` says why nothing was taken over.
 
-    `truth` says who vouches for the two lists.
+    `truth` says who vouches for the two lists. `rehearsal` is there where the changes are kept
+    until they are committed, `undo` where they were; `effect` is the digest of all of them.
     """
 
     written: tuple[dict[str, Json], ...] = ()
@@ -47,6 +69,9 @@ class Impact:
     violations: tuple[PermissionDenied, ...] = ()
     is_complete: bool = True
     truth: Truth = Truth.KERNEL
+    rehearsal: Rehearsal | None = None
+    undo: Shelved | None = None
+    effect: Digest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +87,7 @@ class RunFacts:
     outcome: Outcome | None = None
     impact: Impact = Impact()
     problem: tuple[str, str] | None = None
+    engine: str = NATIVE
 
     @property
     def status(self) -> ExecutionStatus:
@@ -153,6 +179,10 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "filesDeleted": list(facts.impact.deleted),
         "committed": facts.impact.committed,
         "discarded": facts.impact.discarded,
+        "filesReadSeen": facts.outcome is not None and facts.outcome.sees_reads,
+        "rehearsal": None if facts.impact.rehearsal is None else facts.impact.rehearsal.to_json(),
+        "undo": _undo(facts.impact.undo),
+        "effectDigest": facts.impact.effect,
         "filesReadUnlisted": max(0, len(reads) - MOST_LISTED),
         "hashingLeftOut": {
             "count": hashes.left_out_count,
@@ -171,12 +201,18 @@ def _layer_of(confinement: Confinement) -> str | None:
     return confinement.layer.value if confinement.writes is Writes.LAYER else None
 
 
+def _undo(shelved: Shelved | None) -> dict[str, Json] | None:
+    if shelved is None:
+        return None
+    return {"until": None if shelved.until is None else str(shelved.until), "why": shelved.why}
+
+
 def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
     confinement, outcome = facts.bound.confinement, facts.outcome
     violations = facts.violations
     said: dict[str, Json] = {
         "profile": facts.bound.profile,
-        "engine": "native",
+        "engine": facts.engine,
         "view": confinement.view.value,
         "layer": _layer_of(confinement),
         "violations": [_violation(each) for each in violations[:MOST_LISTED]],
@@ -191,6 +227,15 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "runtimeReads": {},
         "network": [],
         "networkUnlisted": 0,
+        "secrets": [
+            {
+                "host": each.host,
+                "port": each.port,
+                "header": each.header,
+                "source": each.source.value,
+            }
+            for each in confinement.secrets
+        ],
         "truth": {
             "programs": Truth.OBSERVED.value,
             "runtimeReads": Truth.OBSERVED.value,
@@ -232,6 +277,7 @@ def _reached(each: Reach) -> dict[str, Json]:
         "bytesSent": each.sent,
         "bytesReceived": each.received,
         "addresses": list(each.addresses),
+        "secret": each.secret,
     }
 
 

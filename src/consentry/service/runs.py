@@ -13,16 +13,17 @@ from consentry.base.canonical import Digest
 from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome
-from consentry.enforce.engines.native import Io, NativeEngine, NativePlan
+from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.native.disklayer import let_go_of
+from consentry.enforce.native.streamends import Io
 from consentry.enforce.sealing import SealedFile, seal
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import BoundWish
 from consentry.service.directimpact import written_at_once
 from consentry.service.runledger import Run, RunLedger
 from consentry.service.runrecord import Impact, RunFacts
-from consentry.service.takeover import Takeover
+from consentry.service.takeover import AT_ITS_END, Takeover, TakeoverTerms
 from consentry.store.journal import Journal
 
 
@@ -30,7 +31,7 @@ from consentry.store.journal import Journal
 class Runner:
     """Runs what was decided, with one engine and one journal."""
 
-    engine: NativeEngine
+    engine: Engine
     journal: Journal
     state: Path
     home: Path | None
@@ -38,29 +39,28 @@ class Runner:
     def run(
         self,
         bound: BoundWish,
-        plan: NativePlan,
+        plan: Compiled,
         io: Io,
         *,
-        keep_partial: bool = False,
+        terms: TakeoverTerms = AT_ITS_END,
         trigger: Trigger = Trigger.USER_COMMAND,
     ) -> Run:
         """One run of a command line; raises when it could not be started.
 
-        What it wrote is taken over when it has ended by itself, or always with `keep_partial`. Who
-        interrupts it meanwhile ends it; a moment later, what became of it is recorded first.
+        What it wrote is dealt with as `terms` say. Who interrupts it meanwhile ends it; a moment
+        later, what became of it is recorded first.
         """
         with Uninterrupted() as interrupts:
-            return self._run(bound, plan, io, interrupts, trigger, keep_partial=keep_partial)
+            return self._run(bound, plan, io, interrupts, trigger, terms)
 
     def _run(
         self,
         bound: BoundWish,
-        plan: NativePlan,
+        plan: Compiled,
         io: Io,
         interrupts: Uninterrupted,
         trigger: Trigger,
-        *,
-        keep_partial: bool,
+        terms: TakeoverTerms,
     ) -> Run:
         ledger = RunLedger.of(self.journal, self.state)
         takeover = Takeover.prepared(bound, plan.plan, self.home)
@@ -76,7 +76,7 @@ class Runner:
         finally:
             for each in sealed:
                 each.close()
-        impact = self._taken_over(facts, outcome, takeover, keep_partial=keep_partial)
+        impact = self._taken_over(facts, outcome, takeover, terms)
         return ledger.recorded(replace(facts, impact=impact), outcome)
 
     def _launched(
@@ -85,7 +85,7 @@ class Runner:
         bound: BoundWish,
         digests: dict[str, Digest],
         trigger: Trigger,
-        plan: NativePlan,
+        plan: Compiled,
         sealed: Sequence[SealedFile],
         io: Io,
     ) -> tuple[RunFacts, Outcome]:
@@ -95,7 +95,16 @@ class Runner:
         def permitted() -> Permit:
             with Uninterrupted():  # or it would be decided, and nobody would say what became of it
                 permit = ledger.permitted(bound, subject_of(bound.confinement), digests)
-                begun.append(RunFacts(bound, permit, digests, trigger, started_at=clock.now()))
+                begun.append(
+                    RunFacts(
+                        bound,
+                        permit,
+                        digests,
+                        trigger,
+                        started_at=clock.now(),
+                        engine=self.engine.name,
+                    )
+                )
             return permit
 
         with ledger.failures_recorded(begun):
@@ -103,14 +112,14 @@ class Runner:
         return replace(begun[0], ended_at=clock.now(), outcome=outcome), outcome
 
     def _taken_over(
-        self, facts: RunFacts, outcome: Outcome, takeover: Takeover, *, keep_partial: bool
+        self, facts: RunFacts, outcome: Outcome, takeover: Takeover, terms: TakeoverTerms
     ) -> Impact:
         if outcome.direct is not None:
             if outcome.layer is not None:
                 let_go_of(outcome.layer)
             return written_at_once(outcome, facts.bound.confinement.workspace)
         run = facts.permit.permit_id
-        return takeover.after(outcome, run, self.state, keep_partial=keep_partial)
+        return takeover.after(outcome, run, self.state, terms)
 
 
 def subject_of(confinement: Confinement) -> str:

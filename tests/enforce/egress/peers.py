@@ -3,7 +3,7 @@
 import http.server
 import socket
 import ssl
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.owner import ServedBox
 from consentry.enforce.egress.report import READY
 from consentry.enforce.egress.rules import Rules, Verdict
+from consentry.enforce.egress.secrets import Secret
 from consentry.enforce.egress.server import ServedRun
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
@@ -30,16 +31,44 @@ class _Peer(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        """The path."""
-        self._say(self.path.encode())
+        """A file, or the path; or all that it was sent, or a way elsewhere."""
+        files: Mapping[str, bytes] = self.server.files  # type: ignore[attr-defined]
+        if files:
+            self._give(files.get(self.path.partition("?")[0]))
+        elif self.path.startswith("/echo"):
+            self._say(self.headers.as_bytes())
+        elif self.path.startswith("/elsewhere"):
+            self._note()
+            self.send_response(302)
+            self.send_header("location", self.path.partition("?")[2])
+            self.send_header("content-length", "0")
+            self.end_headers()
+        else:
+            self._say(self.path.encode())
+
+    def _give(self, content: bytes | None) -> None:
+        if content is None:
+            self._note()
+            self.send_error(404)
+        else:
+            self._say(content)
+
+    def do_TRACE(self) -> None:
+        """What it was sent."""
+        self._say(self.headers.as_bytes())
 
     def do_POST(self) -> None:
         """The body."""
         self._say(self.rfile.read(int(self.headers.get("content-length", 0))))
 
-    def _say(self, body: bytes) -> None:
+    def _note(self) -> None:
         self.server.seen.append((self.command, self.path, dict(self.headers)))  # type: ignore[attr-defined]
+
+    def _say(self, body: bytes) -> None:
+        self._note()
         self.send_response(200)
+        if self.path.endswith("/"):
+            self.send_header("content-type", "text/html")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -51,8 +80,10 @@ class _Peer(http.server.BaseHTTPRequestHandler):
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Peer)
+    def __init__(self, files: Mapping[str, bytes], *, is_ipv6: bool) -> None:
+        self.address_family = socket.AF_INET6 if is_ipv6 else socket.AF_INET
+        super().__init__(("::1" if is_ipv6 else "127.0.0.1", 0), _Peer)
+        self.files = files
         self.seen: list[tuple[str, str, dict[str, str]]] = []
         self.connections = 0
 
@@ -67,9 +98,14 @@ class _Server(http.server.ThreadingHTTPServer):
 
 
 @contextmanager
-def http_peer(certificate: Path | None = None) -> Iterator[_Server]:
-    """A web server; with a certificate, one that speaks TLS."""
-    server = _Server()
+def http_peer(
+    certificate: Path | None = None,
+    files: Mapping[str, bytes] | None = None,
+    *,
+    is_ipv6: bool = False,
+) -> Iterator[_Server]:
+    """A web server; with a certificate, one that speaks TLS. With `files`, those are all it has."""
+    server = _Server(files or {}, is_ipv6=is_ipv6)
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
@@ -121,10 +157,16 @@ class ProxyHere:
         """`change` takes a control away."""
         self._change = change
 
-    def serve(self, access: Access[HostScope], sockets: Sequence[int]) -> ServedBox:
+    def serve(
+        self, access: Access[HostScope], sockets: Sequence[int], secrets: Sequence[Secret] = ()
+    ) -> ServedBox:
         """As the process does."""
         mine, its = socket.socketpair()
-        told = {"level": access.level.value, "targets": list(access.targets)}
+        told = {
+            "level": access.level.value,
+            "targets": list(access.targets),
+            "secrets": [each.told() for each in secrets],
+        }
         run = ServedRun(told, [its.detach(), *sockets])
         self._change(run)
         Thread(target=run.serve, daemon=True).start()

@@ -5,26 +5,18 @@ import shutil
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
 import pytest
 
 from consentry.base.errors import Refused
-from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.dialling import Dialler
-from consentry.enforce.egress.ports import proxy_variables
-from consentry.enforce.engine import Outcome
-from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.violations import Truth
-from consentry.surface.dimensions import Level
-from consentry.surface.lattice import Surface
-from consentry.surface.protected import protected_roots
-from tests.enforce.boxes import ENVIRONMENT, PYTHON, program_of
+from consentry.surface.modes import View
+from tests.enforce.egress.grounds import Ground, denied
 from tests.enforce.egress.peers import AnyWay, ProxyHere, http_peer, make_certificate
 
 needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
@@ -35,43 +27,6 @@ CONNECT = (
     "    s.sendall(b'GET /reached HTTP/1.0\\r\\n\\r\\n')\n"
     "    print(s.makefile().read())\n"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """A workspace, and an engine for it."""
-
-    engine: NativeEngine
-    workspace: Path
-
-    def run(self, words: list[str], *net: str, env: dict[str, str] | None = None) -> Outcome:
-        """One program that may reach these hosts."""
-        surface = Surface.of(read=["./"], run=Level.ANY, net=list(net) or Level.NONE)
-        environment = {**ENVIRONMENT, **proxy_variables(surface.net_access), **(env or {})}
-        program = program_of(words, self.workspace)
-        wanted = Confinement(surface, self.workspace, program, environment)
-        outcome = self.engine._held_run(self.engine.compile(wanted), (), Io(keeps=True))
-        if outcome.layer is not None:
-            os.close(outcome.layer)
-        return outcome
-
-    def python(self, code: str, *net: str, env: dict[str, str] | None = None) -> Outcome:
-        """The same with a few lines of Python."""
-        return self.run([PYTHON, "-I", "-c", code], *net, env=env)
-
-
-@pytest.fixture
-def ground() -> Iterator[Ground]:
-    """Outside of the run's own folders."""
-    engine = NativeEngine(None, protected_roots())
-    with TemporaryDirectory(dir=Path.cwd()) as place:
-        Path(place).chmod(0o755)
-        yield Ground(engine, Path(place))
-    engine.close()
-
-
-def _denied(outcome: Outcome) -> list[tuple[str, str, Truth]]:
-    return [(each.resource, each.rule, each.truth) for each in outcome.violations]
 
 
 def test_a_granted_host_is_reached_through_the_proxy(ground: Ground) -> None:
@@ -105,7 +60,7 @@ def test_a_host_that_was_not_granted_is_not_reached_and_the_refusal_is_on_record
         outcome = ground.python(code, f"127.0.0.1:{peer.server_port}", env=env)
         assert other.seen == []
     assert outcome.stdout == f"403 consentry: {asked}: not granted\n\n".encode()
-    assert _denied(outcome) == [(asked, "not granted", Truth.MEDIATED)]
+    assert denied(outcome) == [(asked, "not granted", Truth.MEDIATED)]
     assert outcome.violations[0].allow == f"--net {asked}"
 
 
@@ -120,7 +75,7 @@ def test_a_program_that_knows_no_proxy_reaches_what_was_granted(ground: Ground) 
         assert b"/reached" in by_name.stdout, by_name.stderr
         other = ground.python(CONNECT.format("127.0.0.2", port), f"127.0.0.1:{port}")
         assert b"ConnectionReset" in other.stderr
-        assert _denied(other) == [(f"127.0.0.2:{port}", "not granted", Truth.MEDIATED)]
+        assert denied(other) == [(f"127.0.0.2:{port}", "not granted", Truth.MEDIATED)]
         none = ground.python(CONNECT.format("127.0.0.1", port))
         assert b"ConnectionRefused" in none.stderr
         assert len(peer.seen) == 2
@@ -131,7 +86,7 @@ def test_a_name_that_was_not_granted_has_no_address(ground: Ground) -> None:
     code = "import socket\ntry: socket.getaddrinfo('phone.home.example', 443)\nexcept OSError as e: print(e)"
     outcome = ground.python(code, "example.org:443")
     assert b"Name or service not known" in outcome.stdout
-    assert ("phone.home.example", "not granted", Truth.MEDIATED) in _denied(outcome)
+    assert ("phone.home.example", "not granted", Truth.MEDIATED) in denied(outcome)
 
 
 def test_a_granted_name_has_addresses_that_lead_to_us(ground: Ground) -> None:
@@ -202,7 +157,7 @@ def test_a_granted_name_cannot_be_made_to_lead_to_this_machine(
         assert reached == ["/reached"]
     else:
         assert reached == []
-        [(place, why, truth)] = _denied(outcome)
+        [(place, why, truth)] = denied(outcome)
         assert place.startswith(REBINDING)
         assert (why, truth) == ("leads to 127.0.0.1 (loopback)", Truth.MEDIATED)
 
@@ -245,7 +200,7 @@ def test_a_name_server_of_the_host_s_network_is_not_reached(ground: Ground) -> N
     code = "import socket\nsocket.socket(type=socket.SOCK_DGRAM).connect(('192.0.2.53', 53))"
     outcome = ground.python(code)
     assert outcome.exit_code != 0
-    assert _denied(outcome) == [("192.0.2.53:53", "no network", Truth.OBSERVED)]
+    assert denied(outcome) == [("192.0.2.53:53", "no network", Truth.OBSERVED)]
 
 
 def test_names_without_end_leave_the_record_incomplete_and_say_so(ground: Ground) -> None:
@@ -312,6 +267,8 @@ def test_more_connections_than_are_served_at_once_do_no_harm(ground: Ground) -> 
         )
         outcome = ground.python(code, f"127.0.0.1:{port}")
     assert outcome.stdout == b"served\n", outcome.stderr
+    turned_away = [each for each in outcome.violations if "at once" in each.rule]
+    assert [each.allow for each in turned_away] == [None]
 
 
 def test_a_proxy_that_dies_lets_nothing_through_and_the_record_says_that_it_is_not_whole(
@@ -358,3 +315,25 @@ def test_a_program_that_cannot_start_leaves_nothing_at_the_proxy(ground: Ground)
         with pytest.raises(Refused):
             ground.run([str(broken)], "example.org:443")
     assert len(list(opened.iterdir())) <= before
+
+
+@pytest.mark.parametrize("net", [(), ("example.org:443",)])
+def test_names_are_refused_by_name_in_the_other_view_as_well(
+    ground: Ground, net: tuple[str, ...]
+) -> None:
+    """The host's own resolver configuration is in sight there, and leads nowhere else."""
+    code = (
+        "import socket\ntry: socket.gethostbyname('phone.example')\nexcept OSError as e: print(e)"
+    )
+    outcome = ground.python(code, *net, view=View.VISIBLE)
+    assert outcome.stdout == b"[Errno -2] Name or service not known\n", outcome.stderr
+    assert ("phone.example", Truth.MEDIATED) in {(each[0], each[2]) for each in denied(outcome)}
+
+
+def test_a_granted_host_is_reached_in_the_other_view_as_well(ground: Ground) -> None:
+    """By its address, and with the host's tree in sight."""
+    with http_peer() as peer:
+        port = peer.server_port
+        code = CONNECT.format("127.0.0.1", port)
+        outcome = ground.python(code, f"127.0.0.1:{port}", view=View.VISIBLE)
+    assert b"/reached" in outcome.stdout, outcome.stderr

@@ -10,17 +10,25 @@ from collections.abc import Callable
 from contextlib import suppress
 from ipaddress import IPv4Address, ip_address
 from threading import Event
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from consentry.enforce.egress import socksheads
 from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.chunks import body_parts
 from consentry.enforce.egress.dialling import Dialler, Line, NotReached
+from consentry.enforce.egress.greeting import NotYet, Unreadable, server_name
 from consentry.enforce.egress.heads import MOST_HEAD, BadHead, Request, read_request
+from consentry.enforce.egress.masking import Masking
 from consentry.enforce.egress.ports import PROXY_PORT
-from consentry.enforce.egress.relay import relay
+from consentry.enforce.egress.relay import Opening, relay
+from consentry.enforce.egress.secrets import MIRRORS
 
-VIA_HTTP, VIA_SOCKS, VIA_ADDRESS = "http", "socks5", "transparent"
+if TYPE_CHECKING:
+    from consentry.enforce.egress.securedlines import Secured
+
+VIA_HTTP, VIA_SOCKS, VIA_ADDRESS, VIA_TLS = "http", "socks5", "transparent", "http, then TLS"
+
+_END: Final = b"\r\n\r\n"
 
 _HEAD_SECONDS: Final = 30.0
 _PART: Final = 1 << 16
@@ -34,11 +42,14 @@ class Conversation:
         program: socket.socket,
         dialler: Dialler,
         meant: Callable[[Address, int], str],
+        secured: "Callable[[str, int], Secured | None]" = lambda *_: None,
     ) -> None:
         self._program = program
         self._dialler = dialler
         self._meant = meant
-        self._ahead = b""
+        self._secured = secured
+        self._ahead = bytearray()
+        self._until = 0.0
         self._host: socket.socket | None = None
         self._said_all = Event()
 
@@ -51,23 +62,24 @@ class Conversation:
         for each in (self._program, self._host):
             if each is not None:
                 with suppress(OSError):
-                    each.shutdown(socket.SHUT_RDWR)
+                    # The connection itself: TLS would be laid aside first, while the other thread reads.
+                    socket.socket.shutdown(each, socket.SHUT_RDWR)
 
     def hold(self) -> None:
         """Until it is over; what is wrong with it is the program's to hear."""
-        self._program.settimeout(_HEAD_SECONDS)
+        self._until = time.monotonic() + _HEAD_SECONDS
         host, port = self._program.getsockname()[:2]
         try:
             if port != PROXY_PORT:
-                self._transparent(self._meant(_address(host), port), port)
+                self._transparent(self._meant(plain_address(host), port), port)
             elif self._peek() == socksheads.VERSION:
                 self._socks()
             else:
                 self._http()
         except BadHead as problem:
             self._say(_refusal("400 Bad Request", str(problem)))
-        except OSError:
-            return  # one of the two is gone
+        except (OSError, NotReached):
+            return  # one of the two is gone, or was refused in the middle
         finally:
             self._said_all.set()
             self._program.close()
@@ -76,10 +88,13 @@ class Conversation:
         try:
             line = self._dialler.dial(host, port, VIA_ADDRESS)
         except NotReached:
-            # A reset, and not an end: whoever waits for an answer hears that there is none.
-            self._program.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            self._reset()
             return
         self._pass(line)
+
+    def _reset(self) -> None:
+        """Not an end: whoever waits for an answer hears that there is none."""
+        self._program.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
 
     def _socks(self) -> None:
         self._exactly(1)
@@ -99,9 +114,16 @@ class Conversation:
         self._pass(line)
 
     def _http(self) -> None:
-        request = read_request(self._head())
+        head = self._head()
+        request = read_request(head)
+        secured = None
+        if not request.is_tunnel:
+            secured = self._secured(request.host, request.port)
+        if secured is not None and request.method in MIRRORS:
+            raise BadHead("this method would say a secret back")
+        via = VIA_HTTP if secured is None else VIA_TLS
         try:
-            line = self._dialler.dial(request.host, request.port, VIA_HTTP)
+            line = self._dialler.dial(request.host, request.port, via, secured)
         except NotReached as problem:
             status = "403 Forbidden" if problem.is_refused else "502 Bad Gateway"
             self._say(_refusal(status, f"{request.host}:{request.port}: {problem.why}"))
@@ -109,36 +131,62 @@ class Conversation:
         if request.is_tunnel:
             self._program.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             self._pass(line)
-        else:
+        elif secured is None:
             self._forward(line, request)
+        else:
+            with_secret = read_request(head, secured.fields)
+            self._forward(line, with_secret, Masking(secured.masked), hidden=secured.hidden_bytes)
 
     def _pass(self, line: Line) -> None:
-        """Bytes both ways; those that came too early first."""
+        """Bytes both ways; those that came too early first, and no other name than was dialled."""
         sent = received = 0
         self._host = line.connection
+        opening = Opening(lambda said: self._may_begin(line, said), bytes(self._ahead))
         with line.connection as host:
             try:
-                host.sendall(self._ahead)
-                sent, received = relay(self._program, host, self._said_all.set)
+                sent, received = relay(self._program, host, opening, self._said_all.set)
+            except NotReached:
+                self._reset()
+                raise
             finally:
-                self._dialler.count(line, sent + len(self._ahead), received)
+                self._dialler.count(line, sent, received)
 
-    def _forward(self, line: Line, request: Request) -> None:
-        """One request and its answer: what follows on this line is for nobody."""
+    def _may_begin(self, line: Line, said: bytes) -> bool:
+        try:
+            self._dialler.require_name(line, server_name(said))
+        except NotYet:
+            return False
+        except Unreadable:
+            self._dialler.refuse_greeting(line)
+            raise NotReached("a greeting that cannot be read", is_refused=True) from None
+        return True
+
+    def _forward(
+        self, line: Line, request: Request, masking: Masking | None = None, hidden: int = 0
+    ) -> None:
+        """One request and its answer: what follows on this line is for nobody.
+
+        What is added to the request is `hidden` from the count of its bytes.
+        """
         sent = received = 0
         self._host = line.connection
         with line.connection as host:
             host.settimeout(None)
             self._program.settimeout(None)
+            self._until = 0.0
             try:
                 host.sendall(request.head)
-                sent = len(request.head)
+                sent = len(request.head) - hidden
+                if request.waits:
+                    self._program.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
                 for part in body_parts(self._some, request):
                     host.sendall(part)
                     sent += len(part)
                 while part := host.recv(_PART):
-                    self._program.sendall(part)
                     received += len(part)
+                    self._program.sendall(part if masking is None else masking.masked(part))
+                if masking is not None:
+                    self._program.sendall(masking.rest())
             finally:
                 self._dialler.count(line, sent, received)
 
@@ -147,6 +195,9 @@ class Conversation:
         return self._ahead[0]
 
     def _fill(self) -> None:
+        if self._until:
+            # All of it together: one byte at a time does not last longer.
+            self._program.settimeout(max(0.001, self._until - time.monotonic()))
         part = self._program.recv(_PART)
         if not part:
             raise BadHead("it ended before it had begun")
@@ -155,22 +206,27 @@ class Conversation:
     def _exactly(self, count: int) -> bytes:
         while len(self._ahead) < count:
             self._fill()
-        taken, self._ahead = self._ahead[:count], self._ahead[count:]
-        return taken
+        return self._taken(count)
 
     def _some(self, most: int) -> bytes:
         """At most so many bytes of what follows, and at least one."""
         if not self._ahead:
             self._fill()
-        taken, self._ahead = self._ahead[:most], self._ahead[most:]
+        return self._taken(most)
+
+    def _taken(self, most: int) -> bytes:
+        taken = bytes(self._ahead[:most])
+        del self._ahead[:most]
         return taken
 
     def _head(self) -> bytes:
-        while (end := self._ahead.find(b"\r\n\r\n")) < 0:
+        looked = 0
+        while (end := self._ahead.find(_END, looked)) < 0:
             if len(self._ahead) > MOST_HEAD:
                 raise BadHead("the request is too long")
+            looked = max(0, len(self._ahead) - len(_END) + 1)
             self._fill()
-        return self._exactly(end + 4)
+        return self._exactly(end + len(_END))
 
     def _say(self, words: bytes) -> None:
         try:
@@ -180,7 +236,7 @@ class Conversation:
             return
 
 
-def _address(spelled: str) -> Address:
+def plain_address(spelled: str) -> Address:
     """Without a zone; and an IPv4 address as such, however the socket spells it."""
     address = ip_address(spelled.partition("%")[0])
     mapped = None if isinstance(address, IPv4Address) else address.ipv4_mapped

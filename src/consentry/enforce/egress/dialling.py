@@ -3,13 +3,16 @@
 import socket
 from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from consentry.base.errors import BadInput
 from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.reached import Asked, Counted, Reached
 from consentry.enforce.egress.rules import Rules, Verdict, address_in, read_target
 from consentry.surface.targets import Target
+
+if TYPE_CHECKING:
+    from consentry.enforce.egress.securedlines import Secured
 
 _CONNECT_SECONDS: Final = 15.0
 _MOST_ADDRESSES: Final = 8
@@ -30,6 +33,8 @@ class Line:
 
     connection: socket.socket
     entry: Counted
+    asked: Target
+    via: str
 
 
 class Dialler:
@@ -39,8 +44,8 @@ class Dialler:
         self._rules = rules
         self._reached = reached
 
-    def dial(self, host: str, port: int, via: str) -> Line:
-        """Connects to it; raises `NotReached`, noted either way."""
+    def dial(self, host: str, port: int, via: str, secured: "Secured | None" = None) -> Line:
+        """Connects to it, and where it is `secured`, over TLS; raises `NotReached`. Noted either way."""
         try:
             asked = read_target(host, port)
         except BadInput:
@@ -50,7 +55,7 @@ class Dialler:
         verdict = self._rules.by_name(asked)
         if not verdict.is_allowed:
             self._refuse(asked, port, via, verdict)
-        return self._connect(asked, port, via)
+        return self._connect(asked, port, via, secured)
 
     def may_name(self, name: str, ports: "tuple[int, ...]") -> bool:
         """Whether a name may be looked up: on one port or the other it was granted."""
@@ -64,7 +69,32 @@ class Dialler:
         """Notes that a name was asked for that was not granted."""
         self._note(name, 0, "dns", Verdict(is_allowed=False, rule=None, why="not granted"))
 
-    def _connect(self, asked: Target, port: int, via: str) -> Line:
+    def require_name(self, line: Line, name: str | None) -> None:
+        """Raises `NotReached`, noted, for a name inside TLS that is neither the one dialled nor granted."""
+        asked = line.asked
+        if name is None or asked.network is not None:
+            return  # nothing to be compared
+        try:
+            wanted = read_target(name, asked.port or 0)
+        except BadInput:
+            wanted = None
+        if wanted is not None and (wanted == asked or self._rules.by_name(wanted).is_allowed):
+            return
+        why = f"the name inside TLS is not {asked.host}"
+        verdict = Verdict(is_allowed=False, rule=None, why=why)
+        self._note(name, asked.port or 0, line.via, verdict)
+        raise NotReached(why, is_refused=True)
+
+    def refuse_greeting(self, line: Line) -> None:
+        """Notes that TLS began in a way that could not be read."""
+        why = "a greeting of TLS that cannot be read"
+        rule = self._rules.by_name(line.asked).rule
+        verdict = Verdict(is_allowed=False, rule=rule, why=why)
+        self._note(line.asked.host, line.asked.port or 0, line.via, verdict)
+
+    def _connect(
+        self, asked: Target, port: int, via: str, secured: "Secured | None" = None
+    ) -> Line:
         refused: Verdict | None = None
         problem = "the name is not known"
         for address in self._addresses(asked, port):
@@ -74,12 +104,15 @@ class Dialler:
                 continue
             try:
                 connection = socket.create_connection((str(address), port), _CONNECT_SECONDS)
+                if secured is not None:
+                    connection = secured.wrap(connection)
             except OSError as failure:
-                problem = (failure.strerror or "no answer").lower()
+                problem = _why_not(failure)
                 continue
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            entry = self._note(asked.host, port, via, verdict, address=str(address))
-            return Line(connection, entry)
+            added = None if secured is None else secured.headers
+            entry = self._note(asked.host, port, via, verdict, str(address), added)
+            return Line(connection, entry, asked, via)
         if refused is not None:
             self._refuse(asked, port, via, refused)
         granted = self._rules.by_name(asked)
@@ -102,11 +135,23 @@ class Dialler:
         raise NotReached(verdict.why or "not granted", is_refused=True)
 
     def _note(
-        self, host: str, port: int, via: str, verdict: Verdict, address: str | None = None
+        self,
+        host: str,
+        port: int,
+        via: str,
+        verdict: Verdict,
+        address: str | None = None,
+        secret: str | None = None,
     ) -> Counted:
-        asked = Asked(host, port, via, verdict.is_allowed, verdict.rule, verdict.why)
+        asked = Asked(host, port, via, verdict.is_allowed, verdict.rule, verdict.why, secret)
         return self._reached.note(asked, address=address)
 
     def count(self, line: Line, sent: int, received: int) -> None:
         """What went over a line."""
         self._reached.count(line.entry, sent, received)
+
+
+def _why_not(failure: OSError) -> str:
+    """What stood in the way; of a certificate, what is wrong with it."""
+    said = getattr(failure, "verify_message", None)
+    return f"its certificate: {said}" if said else (failure.strerror or "no answer").lower()

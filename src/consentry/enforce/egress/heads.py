@@ -23,9 +23,10 @@ _LENGTH: Final = re.compile(rb"[0-9]{1,18}")
 # Fields between a program and its proxy; a server has no business with them.
 _OURS: Final = frozenset(
     (b"connection", b"proxy-connection", b"keep-alive", b"proxy-authorization", b"te", b"trailer",
-     b"upgrade", b"host")
+     b"upgrade", b"host", b"expect")
 )  # fmt: skip
 _MOST_PORT: Final = 65_535
+_TLS_PORT: Final = 443
 
 
 class BadHead(Exception):
@@ -42,6 +43,8 @@ class Request:
     head: bytes = b""
     body_bytes: int = 0
     is_chunked: bool = False
+    waits: bool = False
+    """Whether the program wants to be told to go on before it sends the body."""
 
     @property
     def is_tunnel(self) -> bool:
@@ -52,7 +55,8 @@ class Request:
 def read_request(head: bytes, extra: tuple[tuple[str, str], ...] = ()) -> Request:
     """A request of HTTP/1, up to and with its empty line; raises `BadHead`.
 
-    `extra` are fields that are added, in the place of any of the same name.
+    `extra` are fields that are added, in the place of any of the same name; such a request goes on over
+    TLS, where the usual port is another and is not named.
     """
     if not head.endswith(b"\r\n\r\n"):
         raise BadHead("the request does not end")
@@ -106,12 +110,21 @@ def _forwarded(
         raise BadHead("the length of the body could be read in two ways")
     if any(_LENGTH.fullmatch(length) is None for length in lengths):
         raise BadHead("the length of the body is no number")
+    is_tls = bool(extra) and port == _TLS_PORT
     path = (found[3] or b"/") + (found[4] or b"")
-    replaced = {name.lower().encode() for name, _ in extra}
-    lines = [b"%s %s HTTP/1.1" % (method.encode(), path), b"host: " + named]
-    lines += [b"%s: %s" % each for each in fields if each[0] not in _OURS | replaced]
+    # Some servers take the one spelling for the other.
+    replaced = {name.lower().replace("_", "-").encode() for name, _ in extra}
+    lines = [b"%s %s HTTP/1.1" % (method.encode(), path), b"host: " + (host if is_tls else named)]
+    lines += [
+        b"%s: %s" % each
+        for each in fields
+        if each[0] not in _OURS and each[0].replace(b"_", b"-") not in replaced
+    ]
     lines += [f"{name.lower()}: {value}".encode("latin-1") for name, value in extra]
     lines += [b"connection: close", b"", b""]
+    expected = [value.lower() for name, value in fields if name == b"expect"]
+    if any(value != b"100-continue" for value in expected):
+        raise BadHead("it expects what a proxy cannot do")
     return Request(
         method,
         host.decode(),
@@ -119,6 +132,7 @@ def _forwarded(
         b"\r\n".join(lines),
         int(lengths[0]) if lengths else 0,
         is_chunked=bool(codings),
+        waits=bool(expected),
     )
 
 

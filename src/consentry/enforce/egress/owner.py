@@ -14,6 +14,7 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.egress.report import READY, Reach, Reached
+from consentry.enforce.egress.secrets import Secret
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
 
@@ -69,12 +70,14 @@ class Proxy:
         )
         its.close()
 
-    def serve(self, access: Access[HostScope], sockets: Sequence[int]) -> ServedBox:
+    def serve(
+        self, access: Access[HostScope], sockets: Sequence[int], secrets: Sequence[Secret] = ()
+    ) -> ServedBox:
         """From now on programs in that box reach what they may; `sockets`, the box's own, are closed."""
         mine, its = socket.socketpair()
         mine.settimeout(_PATIENCE_SECONDS)
         try:
-            self._send(access, [its.fileno(), *sockets])
+            self._send(access, [its.fileno(), *sockets], secrets)
             its.close()
             if mine.recv(len(READY)) != READY:
                 raise Refused(Code.ENGINE_FAILED, "the proxy ended before it could serve")
@@ -89,9 +92,15 @@ class Proxy:
                 os.close(each)
         return ServedBox(mine)
 
-    def _send(self, access: Access[HostScope], files: Sequence[int]) -> None:
+    def _send(
+        self, access: Access[HostScope], files: Sequence[int], secrets: Sequence[Secret]
+    ) -> None:
         """The rules go as a file, because a list may be longer than a message."""
-        told = {"level": access.level.value, "targets": list(access.targets)}
+        told = {
+            "level": access.level.value,
+            "targets": list(access.targets),
+            "secrets": [each.told() for each in secrets],
+        }
         rules = os.memfd_create("rules", os.MFD_CLOEXEC)
         with os.fdopen(rules, "wb") as file:
             marshal.dump(told, file)

@@ -21,6 +21,7 @@ class Asked:
     is_allowed: bool
     rule: str | None
     why: str | None
+    secret: str | None = None
 
 
 @dataclass(slots=True)
@@ -61,6 +62,11 @@ class Reached:
             entry.sent += sent
             entry.received += received
 
+    def miss(self) -> None:
+        """Something was asked for, and nobody can say what."""
+        with self._one_at_a_time:
+            self._left_out += 1
+
     def told(self) -> tuple[list[tuple[object, ...]], int]:
         """All of it, in plain values, and how many entries there was no room for."""
         with self._one_at_a_time:
@@ -76,6 +82,7 @@ class Reached:
                     entry.sent,
                     entry.received,
                     list(entry.addresses),
+                    asked.secret,
                 )
                 for asked, entry in self._entries.items()
             ]

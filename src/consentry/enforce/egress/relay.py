@@ -1,20 +1,54 @@
 """Passes bytes between two connections until both ends have said all, and counts them.
 
-The bytes never come up to us: the kernel moves them through a pipe. One thread serves both directions,
-because neither may hold up the other.
+But for the first of them, which are looked at, the bytes never come up to us: the kernel moves them
+through a pipe. One thread serves both directions, because neither may hold up the other.
 """
 
 import fcntl
 import os
 import select
 import socket
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
 _AT_ONCE: Final = 1 << 20
+_PART: Final = 1 << 14
+_GREETING_SECONDS: Final = 30.0
 _MOVE: Final = 1 | 2  # without copying, and without waiting
 _PATIENCE_MS: Final = 1000
+
+
+class Opening:
+    """What the program says first, kept until it was looked at.
+
+    `look` is given all of it so far and says whether it may be passed on; it raises where it may not.
+    """
+
+    def __init__(self, look: Callable[[bytes], bool], said: bytes = b"") -> None:
+        self._look = look
+        self._said = said
+
+    def is_settled(self) -> bool:
+        """Whether there is nothing left to be looked at."""
+        return bool(self._said) and self._look(self._said)
+
+    def hear(self, program: socket.socket) -> bool:
+        """Takes some more; true when it was enough, or when nothing follows."""
+        try:
+            part = program.recv(_PART)
+        except BlockingIOError:
+            return False
+        self._said += part
+        return not part or self._look(self._said)
+
+    def pass_on(self, host: socket.socket) -> int:
+        """All of it; it is little, and a new connection has room for it."""
+        host.settimeout(_GREETING_SECONDS)
+        host.sendall(self._said)
+        host.setblocking(False)  # noqa: FBT003 - as the method has it
+        return len(self._said)
 
 
 class _Direction:
@@ -66,7 +100,7 @@ class _Direction:
 
 
 def relay(
-    program: socket.socket, host: socket.socket, said_all: Callable[[], None]
+    program: socket.socket, host: socket.socket, opening: Opening, said_all: Callable[[], None]
 ) -> tuple[int, int]:
     """Bytes from the program to the host, and from there; returns when both have ended.
 
@@ -77,6 +111,8 @@ def relay(
     sent, received = _Direction(program, host), _Direction(host, program)
     both = (sent, received)
     try:
+        _open(program, host, opening, received)
+        sent.count += opening.pass_on(host)
         while not all(each.is_over for each in both):
             _step(both)
             if sent.is_over:
@@ -85,6 +121,31 @@ def relay(
     finally:
         for each in both:
             each.close()
+
+
+def _open(
+    program: socket.socket, host: socket.socket, opening: Opening, received: _Direction
+) -> None:
+    """Until it is known how the program begins; a host that speaks first is heard meanwhile."""
+    is_settled = opening.is_settled()
+    deadline: float | None = None
+    while not is_settled:
+        waits = select.poll()
+        waits.register(program.fileno(), select.POLLIN)
+        if received.held:
+            waits.register(program.fileno(), select.POLLIN | select.POLLOUT)
+        elif not received.has_ended:
+            waits.register(host.fileno(), select.POLLIN)
+        happened = dict(waits.poll(_PATIENCE_MS))
+        if received.held and happened.get(program.fileno(), 0) & select.POLLOUT:
+            received.give()
+        elif happened.get(host.fileno()):
+            received.take()
+        if happened.get(program.fileno(), 0) & ~select.POLLOUT:
+            is_settled = opening.hear(program)
+            deadline = deadline or time.monotonic() + _GREETING_SECONDS
+        if not is_settled and deadline is not None and time.monotonic() > deadline:
+            raise TimeoutError("it began, and did not go on")
 
 
 def _step(both: tuple[_Direction, _Direction]) -> None:

@@ -15,7 +15,8 @@ MOST_FILES: Final = 250
 class Reach:
     """One place that a run asked for: whether it was let through, by which rule, and what went there.
 
-    Port 0 is a name that was only looked up. `why` is why it was refused, or could not be reached.
+    Port 0 is a name that was only looked up. `why` is why it was refused, or could not be reached;
+    `secret` names the fields that were added to what went there.
     """
 
     host: str
@@ -28,6 +29,7 @@ class Reach:
     sent: int
     received: int
     addresses: Sequence[str]
+    secret: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

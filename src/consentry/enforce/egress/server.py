@@ -13,11 +13,11 @@ import socket
 import time
 from contextlib import suppress
 from threading import Lock, Thread, current_thread
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from consentry.base.errors import BadInput
 from consentry.enforce.egress.addresses import Address
-from consentry.enforce.egress.conversation import Conversation
+from consentry.enforce.egress.conversation import VIA_ADDRESS, Conversation, plain_address
 from consentry.enforce.egress.dialling import Dialler
 from consentry.enforce.egress.names import NameTable
 from consentry.enforce.egress.ports import PROXY_PORT
@@ -31,12 +31,18 @@ from consentry.enforce.egress.questions import (
     answer,
     read_question,
 )
-from consentry.enforce.egress.reached import Reached
+from consentry.enforce.egress.reached import Asked, Reached
 from consentry.enforce.egress.report import MOST_FILES, READY
 from consentry.enforce.egress.rules import LOCALHOST, Rules
+from consentry.enforce.egress.secrets import Secret
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from consentry.enforce.egress.securedlines import Secrets, Secured
 
 _MOST_AT_ONCE: Final = 128
 _MOST_QUESTION: Final = 4096
@@ -77,6 +83,7 @@ class ServedRun:
         self._rules = Rules(Access(level, HostScope.parse(told["targets"])))
         self._reached = Reached()
         self._dialler = Dialler(self._rules, self._reached)
+        self._secrets = _secrets(told.get("secrets", ()))
         self._table = NameTable()
         self._open: dict[Thread, Conversation] = {}
         self._one_at_a_time = Lock()
@@ -119,13 +126,21 @@ class ServedRun:
         with self._one_at_a_time:
             is_full = len(self._open) >= _MOST_AT_ONCE
         if is_full:
-            program.close()
+            self._turn_away(program)
             return
-        conversation = Conversation(program, self._dialler, self._meant)
+        conversation = Conversation(program, self._dialler, self._meant, self._secured)
         thread = Thread(target=self._hold, args=(conversation,), daemon=True)
         with self._one_at_a_time:
             self._open[thread] = conversation
         thread.start()
+
+    def _turn_away(self, program: socket.socket) -> None:
+        """One too many; whom it wanted is known only where it connected to an address."""
+        host, port = program.getsockname()[:2]
+        program.close()
+        meant = "the proxy" if port == PROXY_PORT else self._meant(plain_address(host), port)
+        rule = f"at most {_MOST_AT_ONCE} connections at once"
+        self._reached.note(Asked(meant, port, VIA_ADDRESS, is_allowed=False, rule=rule, why=rule))
 
     def _accept_the_last(self, source: socket.socket) -> None:
         """Programs that connected, said something and ended before anybody looked."""
@@ -136,6 +151,8 @@ class ServedRun:
     def _hold(self, conversation: Conversation) -> None:
         try:
             conversation.hold()
+        except Exception:  # noqa: BLE001 - whatever it was, nothing passes; the record says it is not whole
+            self._reached.miss()
         finally:
             with self._one_at_a_time:
                 self._open.pop(current_thread(), None)
@@ -145,6 +162,9 @@ class ServedRun:
         if address.is_loopback and self._dialler.may_name(LOCALHOST, (port,)):
             return LOCALHOST  # which the box's own table of hosts has
         return self._table.name_of(address) or str(address)
+
+    def _secured(self, host: str, port: int) -> "Secured | None":
+        return None if self._secrets is None else self._secrets.for_place(host, port)
 
     def _answer(self, source: socket.socket) -> None:
         """A question for a name."""
@@ -188,3 +208,11 @@ class ServedRun:
 
 def _is_listening(each: socket.socket) -> bool:
     return each.type == socket.SOCK_STREAM
+
+
+def _secrets(told: "Sequence[dict[str, Any]]") -> "Secrets | None":
+    if not told:
+        return None
+    from consentry.enforce.egress.securedlines import Secrets  # noqa: PLC0415 - few runs need TLS
+
+    return Secrets(map(Secret.heard, told))

@@ -1,10 +1,12 @@
 """Puts the proxy between one box and the network, from before its program starts to its end."""
 
+from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from consentry.enforce.egress.ports import ways_of
 from consentry.enforce.egress.report import Reached
+from consentry.enforce.egress.secrets import Secret
 from consentry.enforce.native.parent import Running
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
@@ -43,9 +45,12 @@ class KeptProxy:
 class BoxNetwork:
     """Of one run; where it may reach nothing, nothing is done."""
 
-    def __init__(self, proxy: KeptProxy, access: Access[HostScope]) -> None:
+    def __init__(
+        self, proxy: KeptProxy, access: Access[HostScope], secrets: Sequence[Secret] = ()
+    ) -> None:
         self._proxy = proxy
         self._access = access
+        self._secrets = secrets
         self._served: ServedBox | None = None
 
     def open(self, running: Running) -> None:
@@ -55,7 +60,8 @@ class BoxNetwork:
         while not running.ways:
             if not running.hear():
                 return
-        self._served = self._proxy.started().serve(self._access, running.take_ways())
+        proxy = self._proxy.started()
+        self._served = proxy.serve(self._access, running.take_ways(), self._secrets)
 
     def finish(self) -> Reached:
         """Nothing is let through any more; what was."""

@@ -26,6 +26,7 @@ from consentry.enforce.engine import (
 )
 from consentry.enforce.engines.boxlayer import disk_layer, with_layer_on_disk
 from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
+from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
@@ -55,7 +56,6 @@ from consentry.enforce.native.parent import NativeParent
 from consentry.enforce.native.planner import (
     ENGINE,
     Host,
-    Plan,
     compile_plan,
     require_rounding,
 )
@@ -82,14 +82,11 @@ _NO_ATTEST: Final = "leave out --attest or `denials: attested`"
 
 
 @dataclass(frozen=True, slots=True)
-class NativePlan:
-    """A confinement as it was compiled for this host."""
+class NativePlan(Compiled):
+    """What the launcher is told."""
 
-    wanted: Confinement
-    plan: Plan
-    limits: LimitPlan
     bare: Mapping[str, Any] | None = None
-    """What the launcher is told besides, where there are no namespaces."""
+    """What it is told besides, where there are no namespaces."""
 
 
 class NativeEngine:
@@ -118,6 +115,10 @@ class NativeEngine:
         self._one_look = Lock()
         self._has_looked = False
         self._bare: BareRuns | None = None
+
+    def missing(self) -> str | None:
+        """It needs nothing installed."""
+        return None
 
     def probe(self) -> Probe:
         """What it enforces on this host, shown by doing it."""
@@ -202,7 +203,7 @@ class NativeEngine:
             plan = with_mediated_reads(plan)
         return NativePlan(wanted, plan, limits)
 
-    def is_current(self, plan: NativePlan) -> bool:
+    def is_current(self, plan: Compiled) -> bool:
         """Whether what lies in the granted roots and is denied is still what the plan hides."""
         compiled, wanted = plan.plan, plan.wanted
         grants = compiled.grants
@@ -253,7 +254,7 @@ class NativeEngine:
 
     def launch(
         self,
-        plan: NativePlan,
+        plan: Compiled,
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
@@ -268,6 +269,8 @@ class NativeEngine:
         def allowed() -> None:
             require_permitted(permitted(), plan.wanted, sealed)
 
+        if not isinstance(plan, NativePlan):
+            raise TypeError(f"compiled by another engine: {type(plan).__name__}")
         return self._held_run(plan, sealed, io, allowed, state)
 
     def _held_run(
@@ -353,7 +356,8 @@ class NativeEngine:
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
-        network = BoxNetwork(self._proxy, plan.wanted.surface.net_access)
+        wanted = plan.wanted
+        network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets)
         try:
             supervised = self._supervised(io.supervisor, allowed, go, network)
         except BaseException:

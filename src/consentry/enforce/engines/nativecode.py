@@ -18,7 +18,9 @@ from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
+from consentry.enforce.egress.report import Reached
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome
+from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
@@ -26,7 +28,7 @@ from consentry.enforce.holding import HeldLimits
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls, nonamespaces
-from consentry.enforce.native.boxcontrols import HELD
+from consentry.enforce.native.boxcontrols import held_in
 from consentry.enforce.native.ending import (
     LIMITED,
     LimitWatch,
@@ -64,7 +66,7 @@ _KIB: Final = 1024
 _COPIES_AHEAD: Final = 2
 _MOST_ATTEMPTS: Final = 3
 # The options that would allow these belong to programs; no snippet can be given them.
-_NEVER_ALLOWED: Final = (Operation.WRITE, Operation.RUN, Operation.NET)
+_NEVER_ALLOWED: Final = (Operation.WRITE, Operation.RUN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ class NativeCode:
         self._parent: NativeParent | None = None
         self._workers: SnippetWorkers | None = None
         self._stock: GroupStock | None = None
+        self._proxy = KeptProxy()
         self._one_at_a_time = Lock()
         self._one_look = Lock()
         self._is_settled = False
@@ -159,8 +162,6 @@ class NativeCode:
     def _lacking(self, wanted: Confinement, host: Host) -> list[Lacking]:
         found = []
         surface = wanted.surface
-        if surface.net_access.level is not Level.NONE:
-            found.append(Lacking(Control.NO_NETWORK, "a snippet has no network"))
         if host.landlock_abi == 0:
             remedy = remedy_for("landlock", 0, self._view)
             found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
@@ -208,9 +209,12 @@ class NativeCode:
             # Where a worker was gone before the snippet was there, another one is made for it.
             for _ in range(_MOST_ATTEMPTS):
                 held = HeldLimits(plan.limits, permit.permit_id, stock=stock)
+                access = plan.wanted.surface.net_access
+                network = BoxNetwork(self._proxy, access, plan.wanted.secrets)
                 try:
-                    done = _attempt(workers, plan, code, io, held, stock)
+                    done = _attempt(workers, plan, code, io, held, stock, network)
                 finally:
+                    network.close()
                     held.close()
                 if done is not None:
                     return done
@@ -239,6 +243,7 @@ class NativeCode:
             parent.close()
         if stock is not None:
             stock.close()
+        self._proxy.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +260,7 @@ def _attempt(
     io: Io,
     held: HeldLimits,
     stock: GroupStock,
+    network: BoxNetwork,
 ) -> CodeOutcome | None:
     """The run, or None where there was none because its worker was gone."""
     pipes = (Pipe(io.stdout, io.keeps), Pipe(io.stderr, io.keeps))
@@ -277,6 +283,8 @@ def _attempt(
     bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
     io.supervisor = Supervisor(started.running, bounds, started.pipes)
     try:
+        # Until it is served, whoever asks waits; nothing else leads out of the box.
+        network.open(started.running)
         stock.restock()  # while it runs
         supervised = io.supervisor.stay()
     except BaseException:
@@ -289,7 +297,7 @@ def _attempt(
         workers.forget(plan.preload, plan.snippet)
         if supervised.ended.problem == WORKER_GONE:
             return None
-    return _outcome(plan, supervised, started, held)
+    return _outcome(plan, supervised, started, held, network.finish())
 
 
 def require_code_permitted(permit: Permit, wanted: Confinement, source: bytes) -> None:
@@ -317,7 +325,11 @@ def subject_of_code(wanted: Confinement) -> str:
 
 
 def _outcome(
-    plan: CodePlan, supervised: Supervised, started: StartedSnippet, held: HeldLimits
+    plan: CodePlan,
+    supervised: Supervised,
+    started: StartedSnippet,
+    held: HeldLimits,
+    reached: Reached,
 ) -> CodeOutcome:
     ended = supervised.ended
     require_built(ended)
@@ -327,6 +339,7 @@ def _outcome(
     if limit is None and limited.exceeded is not None:
         limit = limited.exceeded.control.value
     found = findings_of(ended.notes, plan.snippet.plan, plan.protected)
+    found.add_reached(reached)
     code = ended.status
     out, err = (bytes(pipe.kept) for pipe in started.pipes[:2])
     result, error = started.answer()
@@ -348,13 +361,15 @@ def _outcome(
         output_bytes=max(0, supervised.output_bytes - len(started.pipes[2].kept)),
         layer=ended.layer,
         limit=limit,
+        reached=reached,
     )
     return CodeOutcome(outcome, result, error)
 
 
 def _held_here(plan: CodePlan) -> tuple[Held, ...]:
     has_layer = bool(plan.snippet.plan.layered)
-    return tuple(each for each in HELD if has_layer or each.control is not Control.LAYER)
+    held = held_in(View.PRIVATE, has_ways=bool(plan.snippet.plan.ways))
+    return tuple(each for each in held if has_layer or each.control is not Control.LAYER)
 
 
 def _allowed_by_our_options(denied: PermissionDenied) -> PermissionDenied:

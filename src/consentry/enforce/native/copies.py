@@ -10,6 +10,8 @@ import marshal
 import os
 
 from consentry.enforce.native import box, calls, copygroups, snippet, wire, worker
+from consentry.enforce.native.askednames import AskedNames
+from consentry.enforce.native.lostdatagrams import LostDatagrams
 from consentry.enforce.native.observer import Observer
 
 TYPE_CHECKING = False
@@ -60,9 +62,10 @@ _MOST_READY = 8
 class _Worker:
     """One worker, and the copies of it that have no order yet."""
 
-    def __init__(self, requests: _socket.socket, *, is_kept_ready: bool) -> None:
+    def __init__(self, requests: _socket.socket, *, is_kept_ready: bool, has_ways: bool) -> None:
         self.requests = requests
         self.is_kept_ready = is_kept_ready
+        self.has_ways = has_ways
         self.is_there = True
         self.is_greeted = False
         self.uses_groups = False
@@ -98,6 +101,9 @@ class _Copy:
         self.observer: Observer | None = None
         self.store: int | None = None
         self.has_layer = False
+        self.told_ways = b""
+        self.names: AskedNames | None = None
+        self.lost: LostDatagrams | None = None
         self.watched: set[int] = set()
         self.pid = 0
         self.pidfd = -1
@@ -141,7 +147,9 @@ class Workers:
         if pid == 0:
             worker.live(plan, files, its.detach())
         its.close()
-        made = self._workers[plan["name"]] = _Worker(mine, is_kept_ready=plan["ahead"])
+        made = self._workers[plan["name"]] = _Worker(
+            mine, is_kept_ready=plan["ahead"], has_ways=bool(plan["run"]["ways"])
+        )
         pidfd = os.pidfd_open(pid)
         self._desk.listen(pidfd, lambda _: self._bury(plan["name"], made, pidfd))
         self._desk.listen(mine.fileno(), lambda _: self._greet(made, news))
@@ -214,13 +222,16 @@ class Workers:
             self._discard(copy)
 
     def _know(self, copy: _Copy, pid: int, handed: bytes) -> None:
+        kept = 1 + 4 * handed[0]
         try:
             copy.pid, copy.pidfd = pid, os.pidfd_open(pid)
-            listener, *stores = wire.fetched(copy.pidfd, handed)
+            listener, *stores = wire.fetched(copy.pidfd, handed[1:kept])
         except OSError:
             self._discard(copy)
             return
         copy.store = stores[0] if stores else None
+        # Fetched with the order: many copies wait, and each of these is a socket.
+        copy.told_ways = handed[kept:]
         observer = copy.observer = Observer(listener, calls.MACHINE)
         self._desk.watch(copy, listener, lambda events: self._desk.serve(copy, observer, events))
         if copy.order is not None:
@@ -232,9 +243,13 @@ class Workers:
             os.kill(copy.pid, _SIGKILL)
             self._discard(copy, *refused)
             return
+        ways: list[int] = []
         try:
+            ways = wire.fetched(copy.pidfd, copy.told_ways)
             copy.gate.sendmsg([order.body], wire.rights(order.files))
         except OSError:
+            for way in ways:
+                os.close(way)
             self._discard(copy)
             return
         copy.news, copy.order = order.news, None
@@ -244,7 +259,21 @@ class Workers:
         wire.send(copy.news, ("started", copy.pid, group), copy.pidfd)
         stores = () if copy.store is None else (copy.store,)
         wire.send(copy.news, ("built", int(copy.has_layer), ""), *stores)
+        self._lead_out(copy, ways)
         self._desk.end_with_owner(copy)
+
+    def _lead_out(self, copy: _Copy, ways: "Sequence[int]") -> None:
+        """To the owner's proxy; without one, names are asked for here, and refused."""
+        if not copy.worker.has_ways:
+            names = copy.names = AskedNames(ways)
+            for each in names.heard_at():
+                self._desk.watch(copy, each, lambda _: names.hear())
+            return
+        copy.lost = LostDatagrams(copy.pid)
+        if copy.news is not None:
+            wire.send(copy.news, ("ways", 0, ""), *ways)
+        for way in ways:
+            os.close(way)
 
     def _refusal(self, copy: _Copy, order: _Order) -> "tuple[int, str] | None":
         """Why the copy cannot be held to the limits of its run; None where it is from now on."""

@@ -26,6 +26,10 @@ from consentry.surface.protected import ProtectedRoots
 NAME_LOOKUP: Final = "name lookup"
 """The resource of a violation where a program asked for some name, and nobody heard which."""
 
+DATAGRAMS: Final = "datagrams"
+"""The resource of a violation where programs sent some, by the kernel's count."""
+DATAGRAMS_STAY: Final = "datagrams do not leave the box"
+
 _LOOPBACK: Final = ("127.", "::1", "::ffff:127.")
 _NAME_SERVICE: Final = 53
 _READING: Final = frozenset({"fs.read_file", "fs.read_dir"})
@@ -111,6 +115,13 @@ def findings_of(notes: Mapping[str, Any], plan: Plan, protected: ProtectedRoots)
         reader.take(note)
     for name, times in notes.get("names", ()):
         reader.found.violations.append(_refused_name(name, times))
+    lost = notes.get("lost", 0)
+    if lost:
+        reader.found.violations.append(
+            PermissionDenied(
+                Operation.NET, DATAGRAMS, ENGINE, Truth.KERNEL, DATAGRAMS_STAY, None, lost
+            )
+        )
     reader.found.complete = not (notes.get("left_out") or notes.get("problems"))
     if plan.exact is not None and not notes.get("left_out") and not reader.has_moved:
         # All of them passed through the opener, and all of them were noted by their own names.
@@ -157,7 +168,7 @@ class _Reader:
                 elif not is_granted(self._plan, place):
                     self._deny_path(Operation.READ, place, "--read", times)
             case "connect":
-                self._connect(place, detail, times)
+                self._connect(place, detail, times, is_datagram=is_inside)
             case "unix":
                 self._talk(place, times, is_inside=is_inside, is_outside=detail)
             case "kept":
@@ -287,8 +298,12 @@ class _Reader:
         elif not self._plan.may_write(place):
             self._deny_path(Operation.WRITE, place, "--write", times, named)
 
-    def _connect(self, host: str, port: int, times: int) -> None:
+    def _connect(self, host: str, port: int, times: int, *, is_datagram: bool) -> None:
         is_at_home = host.startswith(_LOOPBACK)
+        is_lost = is_datagram and not is_at_home and port != _NAME_SERVICE
+        if is_lost and self._plan.ways:
+            self._deny(Operation.NET, _spelled(host, port), DATAGRAMS_STAY, None, times)
+            return
         if port in self._plan.ways or (is_at_home and port != _NAME_SERVICE):
             return
         if port == _NAME_SERVICE and (self._plan.ways or (is_at_home and self.hears_names)):
@@ -297,7 +312,7 @@ class _Reader:
             # No name service is configured in the box, and this is where programs then look.
             self._deny(Operation.NET, NAME_LOOKUP, "no network", None, times)
             return
-        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        address = _spelled(host, port)
         rule = "no network"
         if self._plan.ways:
             rule = "only the proxy, and ports that were granted, lead out"
@@ -335,6 +350,10 @@ class _Reader:
         self.found.violations.append(
             PermissionDenied(operation, resource, ENGINE, truth or self._truth, rule, allow, times)
         )
+
+
+def _spelled(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _option(name: str, place: str) -> str:

@@ -16,6 +16,7 @@ from consentry.enforce.native import calls, reaper, wire
 from consentry.enforce.native.askednames import AskedNames
 from consentry.enforce.native.copies import Workers
 from consentry.enforce.native.exactreads import ExactReads
+from consentry.enforce.native.lostdatagrams import LostDatagrams
 from consentry.enforce.native.observer import Observer
 from consentry.enforce.native.opener import Opener
 from consentry.enforce.native.waiting import WaitingBoxes
@@ -58,6 +59,7 @@ class _Run:
         self.told = b""
         self.has_ways = bool(plan.get("ways"))
         self.names: AskedNames | None = None
+        self.lost: LostDatagrams | None = None
 
 
 class Launcher:
@@ -198,6 +200,7 @@ class Launcher:
             send(run.news, ("built", int(said == b"b"), ""), *taken[:stored])
             kept = stored
             if run.has_ways:
+                run.lost = LostDatagrams(run.pid)
                 send(run.news, ("ways", 0, ""), *taken[stored:])
                 kept = len(taken)
             for descriptor in taken[:kept]:
@@ -301,13 +304,16 @@ class Launcher:
         self.forget(run, run.gate.fileno())
         notes = {} if run.observer is None else run.observer.notes()
         notes["status"] = status
-        names = getattr(run, "names", None)
+        names = run.names
         if names is not None:
             notes["names"] = names.told()
             notes["left_out"] = notes.get("left_out", 0) + names.left_out
             for descriptor in names.heard_at():
                 self.forget(run, descriptor)
             names.close()
+        if run.lost is not None:
+            notes["lost"] = run.lost.count()
+            run.lost.close()
         held = os.memfd_create("notes", os.MFD_CLOEXEC)
         os.write(held, marshal.dumps(notes))
         send(run.news, ("over", 0, ""), held)

@@ -81,6 +81,7 @@ _TARGET = {"rename": (None, 1), "renameat": (2, 3), "renameat2": (2, 3)}
 _SOURCE = {"link": (None, 0), "linkat": (0, 1)}
 _EXCHANGE = 2
 _TALKING = ("connect", "sendto", "sendmsg", "sendmmsg")
+_WITH_CONNECT = 0x20000000  # what is sent goes with the first packet of a connection
 
 
 class Observer:
@@ -404,11 +405,14 @@ class Observer:
     def _look_at_addresses(self, pid: int, name: str, arguments: "list[int]") -> bool:
         """Takes notes of them; true when one leads to a listener of the host's."""
         is_kept_out = False
+        is_datagram = name != "connect"
         if name == "connect":
             addresses = [(arguments[1], arguments[2])]
         elif name == "sendto":
             addresses = [(arguments[4], arguments[5])]
+            is_datagram = not arguments[3] & _WITH_CONNECT
         else:
+            is_datagram = not arguments[2 if name == "sendmsg" else 3] & _WITH_CONNECT
             count = 1 if name == "sendmsg" else arguments[2] & 0xFFFFFFFF
             if count > MOST_MESSAGES:
                 # The kernel takes more at once; the record is incomplete then, and says so.
@@ -419,10 +423,12 @@ class Observer:
         for at, length in addresses:
             size = min(length & 0xFFFFFFFF, MOST_ADDRESS)
             raw = self._memory.bytes_at(pid, at, size)
-            is_kept_out |= self._note_address(pid, raw, is_sent_to=name != "connect")
+            is_kept_out |= self._note_address(
+                pid, raw, is_sent_to=name != "connect", is_datagram=is_datagram
+            )
         return is_kept_out
 
-    def _note_address(self, pid: int, raw: bytes, *, is_sent_to: bool) -> bool:
+    def _note_address(self, pid: int, raw: bytes, *, is_sent_to: bool, is_datagram: bool) -> bool:
         family = int.from_bytes(raw[:2], "little")
         if family == _socket.AF_UNSPEC and is_sent_to:
             # The kernel sends to such an address as well.
@@ -436,7 +442,7 @@ class Observer:
         else:
             return False
         port = int.from_bytes(raw[2:4], "big")
-        self._note(("connect", host.encode(), False, False, port))
+        self._note(("connect", host.encode(), is_datagram, False, port))
         return False
 
     def _note_socket(self, pid: int, raw: bytes) -> bool:

@@ -11,7 +11,7 @@ import os
 import resource
 import sys
 
-from consentry.enforce.native import box, calls, restraint, snippetcode, wire
+from consentry.enforce.native import box, calls, restraint, snippetcode, waysout, wire
 from consentry.enforce.native.reaper import keep_only
 
 TYPE_CHECKING = False
@@ -38,6 +38,7 @@ def live(plan: "Mapping[str, Any]", gate: int, doors: "Sequence[int]") -> None:
     try:
         with_gate = _socket.socket(fileno=gate)
         if _is_confined(plan, with_gate, doors) and (told := _ordered(with_gate)) is not None:
+            snippetcode.give_variables(plan["env"])
             status = snippetcode.run(*told)
             _flush("stdout", "stderr")
     finally:
@@ -48,15 +49,16 @@ def _is_confined(plan: "Mapping[str, Any]", gate: _socket.socket, doors: "Sequen
     has_joined = _joins(doors)
     snippetcode.rehearse()
     try:
-        built, listener = _confine(plan, gate.fileno())
+        built, ways, listener = _confine(plan, gate.fileno())
     except OSError as problem:
         said = (problem.errno or 0, str(problem.filename or problem.strerror))
         gate.send(FAILED + marshal.dumps(said))
         return False
     handed = [listener] if built.store is None else [listener, built.store]
     word = WITH_LAYER if built.has_layer else READY
-    # They stay open until the order comes, and by then they were fetched.
-    gate.send((word.upper() if has_joined else word) + wire.numbers(handed))
+    # They stay open until the order comes, and by then they were fetched; the ways out only then.
+    greeting = (word.upper() if has_joined else word) + bytes([len(handed)])
+    gate.send(greeting + wire.numbers([*handed, *ways]))
     return True
 
 
@@ -70,17 +72,19 @@ def _joins(doors: "Sequence[int]") -> bool:
     return bool(doors)
 
 
-def _confine(plan: "Mapping[str, Any]", gate: int) -> "tuple[box.Box, int]":
+def _confine(plan: "Mapping[str, Any]", gate: int) -> "tuple[box.Box, list[int], int]":
     calls.prctl(calls.PR_SET_PDEATHSIG, 9)
     built = box.Box(plan, ())
     built.take_steps()
     keep_only((gate,) if built.store is None else (gate, built.store))
+    waysout.bring_up_loopback()
+    ways = waysout.opened(plan["ways"]) if plan["ways"] else waysout.for_questions()
     os.umask(plan["umask"])
     os.chdir(plan["cwd"])
     calls.prctl(calls.PR_SET_NO_NEW_PRIVS, 1)
     calls.drop_capabilities()
     restraint.restrict_files(plan["landlock"])
-    return built, calls.seccomp(plan["filter"], listening=True)
+    return built, ways, calls.seccomp(plan["filter"], listening=True)
 
 
 def _ordered(gate: _socket.socket) -> "tuple[str, bytes, dict[str, Any]] | None":

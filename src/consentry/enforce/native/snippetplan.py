@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from consentry.enforce.confinement import Confinement
+from consentry.enforce.egress.ports import proxy_variables, ways_of
 from consentry.enforce.native.plangrants import SHM, Granted
 from consentry.enforce.native.planner import Host, Plan, ruleset
 from consentry.enforce.native.planparts import (
@@ -58,6 +59,7 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
     layered, readable, grants = granted.layered, granted.readable, granted.grants
     attached = _Attached.of(layered, readable)
     folder = str(wanted.program.folder)
+    access = wanted.surface.net_access
     plan = Plan(
         steps=(
             *_own_steps(granted),
@@ -67,6 +69,7 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
             *granted.hiding_steps(),
             ("hide_folder", HELD),
         ),
+        ways=ways_of(access),
         landlock=_ruleset(host, granted),
         filter=compile_filter(host.machine, FilterWish(memory_files=False)),
         layered=layered,
@@ -90,6 +93,8 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
         "layer_bytes": wanted.limits.written_bytes,
         "landlock": plan.landlock,
         "filter": plan.filter,
+        "ways": plan.ways,
+        "env": proxy_variables(access),
     }
     worker = {
         "ids": host.inner,

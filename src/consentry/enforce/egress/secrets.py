@@ -1,0 +1,48 @@
+"""Secrets that the proxy adds to requests for one host, and that never enter a box.
+
+A secret is a field of a request: the program asks in plain HTTP for a host and a port, and the proxy
+sends that one request on over TLS, to that host and port alone, with the field added. Whoever has no
+verified certificate for the host gets nothing.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+MIRRORS: Final = frozenset(("TRACE", "TRACK"))
+"""Methods that ask a host to say back what it was sent."""
+
+
+class Source(StrEnum):
+    """Where a secret was kept."""
+
+    FILE = "file"
+    VARIABLE = "env"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """One field for one host and port; `vouchers` are certificates instead of the system's own."""
+
+    host: str
+    port: int
+    header: str
+    source: Source
+    value: str = field(repr=False)
+    vouchers: str | None = field(default=None, repr=False)
+
+    def told(self) -> dict[str, Any]:
+        """As the proxy is told, and nobody else."""
+        return {
+            "host": self.host,
+            "port": self.port,
+            "header": self.header,
+            "source": self.source.value,
+            "value": self.value,
+            "vouchers": self.vouchers,
+        }
+
+    @classmethod
+    def heard(cls, told: dict[str, Any]) -> "Secret":
+        """What `told` told."""
+        return cls(**{**told, "source": Source(told["source"])})
