@@ -44,7 +44,7 @@ from consentry.service.programsearch import (
 from consentry.service.surroundings import Surroundings
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import Denials, View
+from consentry.surface.modes import Denials, LayerPlace, View
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
@@ -68,6 +68,7 @@ class RunWish(Wish):
     execute: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     view: View | None = None
+    layer: LayerPlace | None = None
     denials: Denials = Denials.OBSERVED
     engine: EngineName | None = None
 
@@ -95,11 +96,12 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
         environment=_environment(wish, around) | proxy_variables(surface.net_access),
         limits=wish.limits,
         view=wish.view or View.PRIVATE,
+        layer=wish.layer or LayerPlace.MEMORY,
         denials=wish.denials,
     )
     spelled = tuple(map(Pattern.parse, written))
     bound = BoundWish(confinement, started, wish.profile_word, protected, spelled)
-    bound = as_profile_says(bound, wish.profile, around, wish.view)
+    bound = as_profile_says(bound, wish.profile, around, wish.view, wish.layer)
     return with_secrets(bound, wish, around)
 
 

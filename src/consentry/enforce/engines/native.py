@@ -24,6 +24,7 @@ from consentry.enforce.engine import (
     Outcome,
     Probe,
 )
+from consentry.enforce.engines.boxlayer import disk_layer, with_layer_on_disk
 from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
 from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.facts import HostView
@@ -35,6 +36,7 @@ from consentry.enforce.native import calls
 from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
 from consentry.enforce.native.boxcontrols import held_in
 from consentry.enforce.native.directplan import held_at_once
+from consentry.enforce.native.disklayer import DiskLayer
 from consentry.enforce.native.ending import (
     LIMITED,
     LimitWatch,
@@ -66,7 +68,7 @@ from consentry.enforce.streams import Pipe
 from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
-from consentry.surface.modes import Denials, Reads, View, Writes
+from consentry.surface.modes import Denials, LayerPlace, Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
 if TYPE_CHECKING:
@@ -187,7 +189,9 @@ class NativeEngine:
 
     def _compiled(self, wanted: Confinement) -> NativePlan:
         lacking = list(self._lacking(wanted))
-        limits = LimitPlan.of(wanted.limits, self._limit_means(), writes=wanted.writes)
+        limits = LimitPlan.of(
+            wanted.limits, self._limit_means(), writes=wanted.writes, layer=wanted.layer
+        )
         lacking += [Lacking(LIMITED[each.control], each.why) for each in limits.unheld]
         if lacking:
             raise NotEnforceable(self.name, lacking)
@@ -230,6 +234,9 @@ class NativeEngine:
             found.append(
                 Lacking(Control.FILES_READ, "exact reads need a layer for what is written")
             )
+        if wanted.layer is LayerPlace.DISK and wanted.writes is Writes.DIRECT:
+            why = "there is no layer where writes reach the files at once"
+            found.append(Lacking(Control.LAYER, why, "leave out --layer or `writes: direct`"))
         if wanted.denials is Denials.ATTESTED:
             found += self._not_attested(wanted)
         return found
@@ -251,10 +258,11 @@ class NativeEngine:
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
+        state: Path | None = None,
     ) -> Outcome:
         """Runs it to its end, with the very bytes that the permit names.
 
-        The box is built while `permitted` gets and spends the permit; nothing of the program starts
+        A layer on the disk is made in the state directory, or noted there. The box is built while `permitted` gets and spends the permit; nothing of the program starts
         before that has returned and the permit was found to be for this run.
         """
 
@@ -263,7 +271,7 @@ class NativeEngine:
 
         if not isinstance(plan, NativePlan):
             raise TypeError(f"compiled by another engine: {type(plan).__name__}")
-        return self._held_run(plan, sealed, io, allowed)
+        return self._held_run(plan, sealed, io, allowed, state)
 
     def _held_run(
         self,
@@ -271,15 +279,19 @@ class NativeEngine:
         sealed: Sequence[SealedFile],
         io: Io,
         allowed: Callable[[], None] = lambda: None,
+        state: Path | None = None,
     ) -> Outcome:
         with Uninterrupted(), ExitStack() as ends:
             parent = self._launcher()
+            disk = disk_layer(plan.wanted, plan.plan, self._host.inner, state)
+            if disk is not None:
+                ends.enter_context(disk)
             if self._bare is not None:
                 plan = replace(plan, **self._bare.placed(plan.wanted, plan.plan, ends))
             held = HeldLimits(plan.limits, f"run-{os.urandom(8).hex()}", stock=self._stock)
             ends.callback(held.close)
             records = ends.enter_context(attestation(plan.wanted.denials))
-            return self._run(parent, plan, sealed, io, held, records, allowed)
+            return self._run(parent, plan, sealed, io, held, records, allowed, disk)
 
     def _launcher(self) -> NativeParent:
         with self._one_start:
@@ -304,6 +316,7 @@ class NativeEngine:
         held: HeldLimits,
         records: Watch | None,
         allowed: Callable[[], None],
+        disk: DiskLayer | None,
     ) -> Outcome:
         if self._bare is not None:
             self._bare.require_no_sockets(io.stdin, io.stdout, io.stderr)
@@ -318,6 +331,9 @@ class NativeEngine:
         if records is not None and plan.plan.landlock is not None:
             request["landlock"] = {**plan.plan.landlock, "mark": records.mark}
         files += [each.descriptor for each in sealed]
+        if disk is not None:
+            files.append(disk.bell)
+            request |= {"disk": disk.told, "bell": len(files)}
         doors: list[int] = []
         try:
             told = held.told()
@@ -335,6 +351,8 @@ class NativeEngine:
             for door in doors:
                 os.close(door)
         limits = plan.wanted.limits
+        if disk is not None:
+            held.count_on_disk(disk.uppers())
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
@@ -355,7 +373,8 @@ class NativeEngine:
         reached = network.finish()
         require_built(supervised.ended)
         attested = None if records is None else records.finish()
-        return self._outcome(plan, supervised, streams.pipes, held, attested, reached)
+        outcome = self._outcome(plan, supervised, streams.pipes, held, attested, reached)
+        return outcome if disk is None else with_layer_on_disk(outcome, disk)
 
     def _supervised(
         self,
@@ -395,6 +414,8 @@ class NativeEngine:
             "landlock": compiled.landlock,
             "direct": compiled.makes,
             "exact": compiled.exact,
+            # To the one who does it, nothing is refused that the kernel could attest of the program.
+            "moves": bool(compiled.layered) and wanted.denials is Denials.OBSERVED,
             "filter": compiled.filter,
             "listens": True,
             "program": str(wanted.program.path),
