@@ -14,10 +14,13 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
 from consentry.enforce.denoprogram import NOT_HERE, REMEDY, deno_of_wheel
 from consentry.enforce.programs import DENO
-from consentry.service.programsearch import find_program, require_text
+from consentry.service.programsearch import (
+    SCRIPT_ENDINGS,
+    find_program,
+    is_script,
+    require_text,
+)
 from consentry.service.surroundings import Surroundings
-
-ENDINGS: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 
 _ITS_OWN: Final = ("DENO_", "NODE_", "NPM_CONFIG_")
 _NAME_IT: Final = "name the script alone, as in `consentry exec --engine deno -- script.ts`"
@@ -29,11 +32,6 @@ class DenoScript:
 
     deno: Path
     script: Path
-
-
-def is_script(name: str) -> bool:
-    """Whether a name is that of JavaScript or TypeScript, by its ending."""
-    return name.endswith(ENDINGS)
 
 
 def find_script(word: str, around: Surroundings, *, has_fallback: bool) -> DenoScript | None:
@@ -76,7 +74,7 @@ def _script(word: str, around: Surroundings) -> Path:
     """The file itself, links resolved: this name is in the box, and can be taken for nothing else."""
     path = Path(os.path.realpath((around.cwd or Path("/")) / require_text(word)))
     if not is_script(word):
-        endings = ", ".join(ENDINGS)
+        endings = ", ".join(SCRIPT_ENDINGS)
         raise UsageProblem(
             Code.USAGE,
             f"`{word}` is no script for the engine `deno`: its name ends in none of {endings}",
