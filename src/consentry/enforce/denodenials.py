@@ -22,6 +22,9 @@ from consentry.surface.protected import ProtectedRoots
 from consentry.surface.targets import Target
 
 MOST_DENIALS: Final = 1000
+MOST_READ: Final = 10_000
+"""After so many, repeats included, nothing more is read: reading them is our time, not the run's."""
+
 ENGINE: Final = "deno"
 ANYTHING: Final = "any"
 """The resource of a denial that names none: everything of its kind was asked for."""
@@ -40,9 +43,12 @@ class HeardDenials:
     found: dict[DeniedText, int] = field(default_factory=dict)
     is_complete: bool = True
     _held: bytes = b""
+    _left: int = MOST_READ
 
     def hear(self, part: bytes) -> None:
         """The next bytes; they are looked at line by line."""
+        if self._left == 0:
+            return
         lines, _, rest = (self._held + part).rpartition(b"\n")
         self._take(lines)
         self._held = rest
@@ -56,6 +62,10 @@ class HeardDenials:
 
     def _take(self, content: bytes) -> None:
         for each in denials_in(content.decode("utf-8", "replace")):
+            if self._left == 0:
+                self.is_complete = False
+                return
+            self._left -= 1
             if each in self.found or len(self.found) < MOST_DENIALS:
                 self.found[each] = self.found.get(each, 0) + 1
             else:
