@@ -125,6 +125,9 @@ def _code(
                         profile, asked, around, lambda: journal_of_terminal(around)
                     ),
                     read=read,
+                    network=net,
+                    secrets=secret,
+                    secret_ca=secret_ca,
                     engine=EngineName.DENO,
                     limits=limits_of(limits),
                 ),

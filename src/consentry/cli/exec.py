@@ -54,6 +54,8 @@ PAGE = Page(
         (
             "consentry exec --rehearse --write . -- ./job",
             "change nothing yet, and see what it would",
+        ),
+        (
             "consentry exec --engine deno --set readonly -- sum.ts",
             "TypeScript, inside Deno as well",
         ),

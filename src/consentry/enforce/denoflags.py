@@ -15,7 +15,7 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
-from consentry.enforce.roots import is_own, place_of
+from consentry.enforce.roots import OWN_FOLDERS, is_own, place_of
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Level
 from consentry.surface.entries import deepest_of
@@ -133,8 +133,8 @@ def _path_flag(
     if said.get(option) == ():
         return option
     first = [ground.workspace / each for each in said.get(option, ())]
-    others = [place for place in _places(scope, ground) if not _is_among(place, first)]
-    words = [_spelled(place, ground) for place in (*first, *_outermost(others))]
+    others = [place for place in _places(scope, ground) if not _is_among(place, first, ground)]
+    words = [_spelled(place, ground) for place in (*first, *_outermost(others, ground))]
     return f"{option}={','.join(words)}" if words else None
 
 
@@ -146,16 +146,20 @@ def _places(scope: PatternScope, ground: FlagGround) -> Iterator[Path]:
             yield place if is_own(place) else Path(os.path.realpath(place))
 
 
-def _outermost(places: Iterable[Path]) -> Iterator[Path]:
+def _outermost(places: Iterable[Path], ground: FlagGround) -> Iterator[Path]:
     kept: list[Path] = []
     for place in sorted(set(places), key=lambda each: each.parts):
-        if not _is_among(place, kept):
+        if not _is_among(place, kept, ground):
             kept.append(place)
             yield place
 
 
-def _is_among(place: Path, roots: Iterable[Path]) -> bool:
-    return any(place.is_relative_to(root) for root in roots)
+def _is_among(place: Path, roots: Iterable[Path], ground: FlagGround) -> bool:
+    """Whether it needs no word of its own; the run's own `/tmp` says nothing of a workspace there."""
+    is_ours = place.is_relative_to(ground.workspace)
+    return any(
+        place.is_relative_to(root) and not (is_ours and str(root) in OWN_FOLDERS) for root in roots
+    )
 
 
 def _spelled(place: Path, ground: FlagGround) -> str:

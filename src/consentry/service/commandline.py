@@ -7,7 +7,7 @@ later run could use. What is not named stays closed; what can never be granted i
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 

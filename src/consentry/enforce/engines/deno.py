@@ -15,7 +15,7 @@ from consentry.enforce.confinement import Confinement
 from consentry.enforce.denodenials import HeardDenials, besides, reported_denials
 from consentry.enforce.denoflags import CACHE, require_confined
 from consentry.enforce.denoprogram import NOT_HERE, find_deno
-from consentry.enforce.engine import Control, Held, Lacking, Outcome, Probe
+from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome, Probe
 from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.engines.native import NativeEngine, NativePlan
 from consentry.enforce.native.streamends import Io
@@ -70,12 +70,18 @@ class DenoEngine:
     def compile(self, wanted: Confinement) -> DenoPlan:
         """The box; raises for what does not start Deno as it must be started."""
         require_confined(wanted.program.words)
-        box = self._native.compile(wanted)
+        box = self._box(wanted)
         if not box.plan.has_own_tree:
             # The name of its cache would be the host's; below the run's own home it finds a place.
             kept = {name: value for name, value in wanted.environment.items() if name != CACHE}
-            box = self._native.compile(replace(wanted, environment=kept))
+            box = self._box(replace(wanted, environment=kept))
         return DenoPlan(box.wanted, box.plan, box.limits, box)
+
+    def _box(self, wanted: Confinement) -> NativePlan:
+        try:
+            return self._native.compile(wanted)
+        except NotEnforceable as problem:
+            raise NotEnforceable(self.name, problem.lacking) from problem
 
     def is_current(self, plan: Compiled) -> bool:
         """As the native engine says of the box."""
