@@ -39,7 +39,8 @@ def run() -> bool:
         project.chmod(0o755)
         os.environ["CONSENTRY_STATE"] = f"{folder}/state"
         try:
-            return all([_measured(name, deno, project, Path(folder)) for name in _SCRIPTS])
+            met = [_measured(name, deno, project, Path(folder)) for name in _SCRIPTS]
+            return all(met)
         finally:
             library_of_this_process().close()
             os.environ.clear()
@@ -49,7 +50,7 @@ def run() -> bool:
 def _measured(name: str, deno: Path, project: Path, folder: Path) -> bool:
     script = project / name
     script.write_text(_SCRIPTS[name])
-    words = [str(deno), "run", *ALWAYS, *STRANGERS, *NOTHING_REMOTE, str(script)]
+    words = [str(deno), "run", *STRANGERS, *NOTHING_REMOTE, *ALWAYS, str(script)]
     environ = {
         "PATH": "/usr/bin:/bin",
         "HOME": str(folder),

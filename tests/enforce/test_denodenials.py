@@ -28,7 +28,7 @@ def told(*parts: bytes) -> list[tuple[str, str, str | None, int]]:
     """As the record would have it."""
     return [
         (each.operation.value, each.resource, each.allow, each.times)
-        for each in reported_denials(heard(*parts), FOLDER, protected_roots())
+        for each in reported_denials(heard(*parts), FOLDER, FOLDER, protected_roots())
     ]
 
 
@@ -71,6 +71,14 @@ def test_what_would_allow_it() -> None:
     ]
 
 
+def test_a_workspace_below_tmp_can_be_granted() -> None:
+    """Its files are the host's; what else is below `/tmp` is the run's own."""
+    place = Path("/tmp/project")
+    said = heard(b"Requires read access to x\nRequires read access to /tmp/y\n")
+    found = reported_denials(said, place, place, protected_roots())
+    assert [each.allow for each in found] == ["--read /tmp/project/x", None]
+
+
 def test_repeats_are_counted() -> None:
     """One entry, so many times."""
     line = b"Requires read access to /x\n"
@@ -93,7 +101,9 @@ def test_flooding_is_bounded() -> None:
 
 def test_all_of_it_is_reported() -> None:
     """Nobody but the program vouches for it."""
-    [found] = reported_denials(heard(b"Requires read access to /x"), FOLDER, protected_roots())
+    [found] = reported_denials(
+        heard(b"Requires read access to /x"), FOLDER, FOLDER, protected_roots()
+    )
     assert found.truth is Truth.REPORTED
     assert "own word" in found.rule
 

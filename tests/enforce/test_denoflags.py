@@ -50,7 +50,7 @@ def test_what_is_always_closed_is_on_every_line(name: str | None) -> None:
     found = None if name is None else PermissionSet(name)
     everything = Surface.of(read=["/"], write=["/"], net=Level.ANY, env=Level.ANY, run=Level.ANY)
     options = deno_options(everything, found, HERE, None)
-    assert options[: len(ALWAYS)] == ("--no-prompt", "--deny-run", "--deny-ffi")
+    assert options[-3:] == ("--no-prompt", "--deny-run", "--deny-ffi")
     assert set(STRANGERS) <= set(options)
     assert not any(each.startswith(("--allow-run", "--allow-ffi")) for each in options)
 
@@ -98,7 +98,7 @@ def test_a_pattern_is_rounded_up_to_where_it_begins() -> None:
 def test_hosts_as_deno_spells_them(hosts: list[str], flag: str) -> None:
     """What it has no word for is opened to it, and held by the proxy."""
     options = deno_options(Surface.of(net=hosts), None, HERE, None)
-    assert options[-1] == flag
+    assert options[-4] == flag
     assert not set(NOTHING_REMOTE) & set(options)
 
 

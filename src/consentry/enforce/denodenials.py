@@ -73,14 +73,14 @@ class HeardDenials:
 
 
 def reported_denials(
-    heard: HeardDenials, folder: Path, protected: ProtectedRoots
+    heard: HeardDenials, folder: Path, workspace: Path, protected: ProtectedRoots
 ) -> Iterator[PermissionDenied]:
     """As the record has them, with what would allow each."""
     for said, times in heard.found.items():
         resource = said.resource or ANYTHING
         if said.operation in _OPTIONS and _PLACEHOLDER.fullmatch(resource) is None:
             resource = os.path.normpath(folder / resource) if said.resource else ANYTHING
-        allow = _allowing(said.operation, resource, protected) if said.resource else None
+        allow = _allowing(said.operation, resource, workspace, protected) if said.resource else None
         yield PermissionDenied(
             said.operation, resource, ENGINE, Truth.REPORTED, _RULE, allow, times
         )
@@ -96,10 +96,14 @@ def besides(
     return tuple(seen.values())
 
 
-def _allowing(operation: Operation, resource: str, protected: ProtectedRoots) -> str | None:
+def _allowing(
+    operation: Operation, resource: str, workspace: Path, protected: ProtectedRoots
+) -> str | None:
     match operation:
         case Operation.READ | Operation.WRITE:
-            is_never = not resource.startswith("/") or _is_never_granted(resource, protected)
+            is_never = not resource.startswith("/") or _is_never_granted(
+                resource, workspace, protected
+            )
             return None if is_never else f"{_OPTIONS[operation]} {shlex.quote(resource)}"
         case Operation.NET:
             return f"--net {shlex.quote(resource)}" if _is_target(resource) else None
@@ -117,8 +121,11 @@ def _is_target(resource: str) -> bool:
     return True
 
 
-def _is_never_granted(resource: str, protected: ProtectedRoots) -> bool:
-    if any(resource == own or resource.startswith(f"{own}/") for own in OWN_FOLDERS):
+def _is_never_granted(resource: str, workspace: Path, protected: ProtectedRoots) -> bool:
+    is_ours = Path(resource).is_relative_to(workspace)
+    if not is_ours and any(
+        resource == own or resource.startswith(f"{own}/") for own in OWN_FOLDERS
+    ):
         return True
     names = tuple(name for name in resource.split("/") if name)
     try:

@@ -86,11 +86,11 @@ def deno_options(
     is_closed = _net_flag(surface.net_access) is None
     heap = () if memory_bytes is None else (_heap(memory_bytes),)
     return (
-        *ALWAYS,
         *STRANGERS,
         *(NOTHING_REMOTE if is_closed else ()),
         *heap,
         *permission_flags(surface, permission_set, ground),
+        *ALWAYS,
     )
 
 

@@ -101,11 +101,12 @@ class DenoEngine:
         io.hears = heard.hear
         outcome = self._native.launch(plan.box, permitted, sealed, io)
         heard.finish()
-        folder = plan.wanted.program.folder
+        folder, workspace = plan.wanted.program.folder, plan.wanted.workspace
+        reported = reported_denials(heard, folder, workspace, self._protected)
         known = tuple(_without_the_start(outcome.violations))
         return replace(
             outcome,
-            violations=besides(known, reported_denials(heard, folder, self._protected)),
+            violations=besides(known, reported),
             complete=outcome.complete and heard.is_complete,
             held=tuple(map(_with_deno, outcome.held)),
         )
