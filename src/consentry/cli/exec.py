@@ -55,6 +55,10 @@ PAGE = Page(
             "consentry exec --rehearse --write . -- ./job",
             "change nothing yet, and see what it would",
         ),
+        (
+            "consentry exec --engine deno --set readonly -- sum.ts",
+            "TypeScript, inside Deno as well",
+        ),
         ("consentry exec --json -- ./job", "everything in one document, output included"),
     ),
     statuses=(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from consentry.enforce.engines.interface import Engine
-from consentry.enforce.programs import NATIVE
+from consentry.enforce.programs import DENO, NATIVE
 from consentry.surface.protected import ProtectedRoots
 
 
@@ -32,10 +32,18 @@ def _native(ground: EngineGround) -> Engine:
     return NativeEngine(ground.home, ground.protected, ahead=ground.ahead)
 
 
+def _deno(ground: EngineGround) -> Engine:
+    from consentry.enforce.engines.deno import DenoEngine  # noqa: PLC0415 - one is needed
+
+    return DenoEngine(ground.home, ground.protected, path=ground.path, ahead=ground.ahead)
+
+
 _MAKERS: Final[Mapping[str, Callable[[EngineGround], Engine]]] = {
     NATIVE: _native,
+    DENO: _deno,
 }
-FROM_CHEAPEST: Final = tuple(_MAKERS)
+# It runs scripts and no programs, so nobody gets it without naming it.
+FROM_CHEAPEST: Final = tuple(name for name in _MAKERS if name != DENO)
 
 
 def made_engine(name: str, ground: EngineGround) -> Engine:
