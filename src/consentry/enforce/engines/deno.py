@@ -93,13 +93,14 @@ class DenoEngine:
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
+        state: Path | None = None,
     ) -> Outcome:
         """Runs it as the native engine does, and listens to what it prints about refusals."""
         if not isinstance(plan, DenoPlan):
             raise TypeError(f"compiled by another engine: {type(plan).__name__}")
         heard = HeardDenials()
         io.hears = heard.hear
-        outcome = self._native.launch(plan.box, permitted, sealed, io)
+        outcome = self._native.launch(plan.box, permitted, sealed, io, state)
         heard.finish()
         folder, workspace = plan.wanted.program.folder, plan.wanted.workspace
         reported = reported_denials(heard, folder, workspace, self._protected)
