@@ -470,3 +470,57 @@ class Code(StrEnum):
         "the ledger has no record of such a run",
         "`consentry audit log --type tool.audit` lists the runs",
     )
+    RUN_AMBIGUOUS = (
+        "run-ambiguous",
+        ExitStatus.USAGE,
+        "several runs have an id that begins so",
+        "give more of the id; `consentry audit log --type tool.audit` lists the runs",
+    )
+    EFFECT_UNKEPT = (
+        "effect-unkept",
+        ExitStatus.DENIED,
+        "what a rehearsal would change could not be kept, so it is gone; nothing was changed",
+        "make room in the state directory, or make it writable, and run it again",
+    )
+    EFFECT_ABSENT = (
+        "effect-absent",
+        ExitStatus.USAGE,
+        "nothing is kept of this run: it was no rehearsal, changed nothing, or its time is over",
+        "`consentry why RUN` tells what became of it; run it again with --rehearse",
+    )
+    EFFECT_SETTLED = (
+        "effect-settled",
+        ExitStatus.DENIED,
+        "the run was committed, discarded or undone before; that is done once",
+        "the message says which; run the program again if it is still wanted",
+    )
+    EFFECT_EXPIRED = (
+        "effect-expired",
+        ExitStatus.DENIED,
+        "the time is over for which the effect of this run was kept",
+        "run it again with --rehearse; CONSENTRY_KEEP says how long effects are kept",
+    )
+    EFFECT_CONFLICT = (
+        "effect-conflict",
+        ExitStatus.DENIED,
+        "somebody changed the same files since, so nothing was changed",
+        "look at the files that are listed; put them back as they were, or run the program again",
+    )
+    EFFECT_TAMPERED = (
+        "effect-tampered",
+        ExitStatus.DENIED,
+        "what was kept of a run is not what was recorded, so nothing of it is used",
+        "run the program again, and find out what changes files in the state directory",
+    )
+    APPROVAL_PENDING = (
+        "approval-pending",
+        ExitStatus.PARKED,
+        "a person has been asked and has not answered yet",
+        "answer it, then run the same command again",
+    )
+    APPROVAL_DENIED = (
+        "approval-denied",
+        ExitStatus.DENIED,
+        "the person who was asked said no, or did not answer in time, so nothing was changed",
+        "`--ask-again` puts the question once more",
+    )

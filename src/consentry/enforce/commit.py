@@ -4,7 +4,7 @@
     check     what changed on the host since the run began is a conflict: nothing is committed
     journal   written, synced, renamed, synced: from here on the commit will be finished or undone
     apply     deletions and replacements first, then what is new, each one rename; then modes
-    settle    synced again, the journal is done with, and what was staged or replaced is dropped
+    settle    synced again, the journal is done with, and what was replaced is put away for undo
 
 After a crash `commitrecover.recover` drops what had no journal yet, and finishes what had one. Others
 may see a part of a commit while it goes on; after it, or after recovery, it is whole. One commit at a
@@ -12,13 +12,14 @@ time changes files for one state directory; users with state directories of thei
 by nothing but the check.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.commitapply import LateConflict
@@ -27,11 +28,22 @@ from consentry.enforce.commitdesk import DONE, JOURNAL, Desk, Reached, turn, unw
 from consentry.enforce.commitjournal import Direction, Journal, ModeChange, Move
 from consentry.enforce.commitplaces import Place, made_places
 from consentry.enforce.commitplan import Action, Step, seal_of_old, steps_of
-from consentry.enforce.commitrecover import Finished, drop, finish, require_finished, said
+from consentry.enforce.commitrecover import (
+    PLAIN,
+    Finished,
+    Tidying,
+    drop,
+    finish,
+    put_away_or_drop,
+    require_finished,
+    said,
+)
 from consentry.enforce.commitstage import Staged, Stager
+from consentry.enforce.effect import EFFECT, Effect, effect_digest
 from consentry.enforce.foldertree import by_place
 from consentry.enforce.layer import FileType, LayerRoot, RootReplaced, inside_of, path_text
 from consentry.enforce.layerfiles import Upper
+from consentry.enforce.undoshelf import Shelved
 from consentry.enforce.writeverdicts import Verdicts
 
 _SET_ID: Final = 0o6000
@@ -50,14 +62,39 @@ class CommitResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommitOutcome:
-    """The end of a commit; with a conflict, what is in conflict."""
+    """The end of a commit; with a conflict, what is in conflict; else whether it can be undone."""
 
     result: CommitResult
     conflicts: tuple[Conflict, ...] = ()
+    undo: Shelved = Shelved()  # noqa: RUF009 - frozen
+    effect: Digest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitTerms:
+    """What goes with a commit.
+
+    `tidying` says what is kept for undo, and who is told of others that were found unfinished;
+    `settled` is told of this one, before its last trace in the making goes. `effect` is what was
+    recorded as its effect before, where that was.
+    """
+
+    tidying: Tidying = PLAIN
+    settled: Callable[[], None] = lambda: None
+    effect: Effect | None = None
+
+
+USUAL: Final = CommitTerms()
 
 
 def commit(
-    layer: int, verdicts: Verdicts, *, run: str, state: Path, reached: Reached = unwatched
+    layer: int,
+    verdicts: Verdicts,
+    *,
+    run: str,
+    state: Path,
+    reached: Reached = unwatched,
+    terms: CommitTerms = USUAL,
 ) -> CommitOutcome:
     """Takes the accepted changes to the host.
 
@@ -67,6 +104,7 @@ def commit(
         run: the id of the run, which names its journal.
         state: the state directory of the product.
         reached: told of every step, for tests that stop there.
+        terms: what goes with it.
 
     Raises:
         Refused: `commit-refused` with the host as it was; `commit-unfinished` where a commit, this
@@ -83,7 +121,7 @@ def commit(
     except OSError as problem:
         raise Refused(Code.STATE_UNUSABLE, said(problem)) from problem
     try:
-        return _Commit(layer, verdicts, desk, state, reached).carried_out()
+        return _Commit(layer, verdicts, desk, state, reached, terms).carried_out()
     finally:
         desk.close()
 
@@ -92,10 +130,20 @@ class _Commit:
     """One commit, from its steps to its end."""
 
     def __init__(
-        self, layer: int, verdicts: Verdicts, desk: Desk, state: Path, reached: Reached
+        self,
+        layer: int,
+        verdicts: Verdicts,
+        desk: Desk,
+        state: Path,
+        reached: Reached,
+        terms: CommitTerms,
     ) -> None:
         self._layer = layer
         self._steps = steps_of(verdicts.accepted)
+        self._effect = terms.effect or Effect.of(desk.run, verdicts, verdicts.accepted)
+        self._terms = terms
+        self._journal: Journal | None = None
+        self._digest: Digest | None = None
         self._started_ns = verdicts.changes.started_ns
         self._desk = desk
         self._state = state
@@ -123,7 +171,14 @@ class _Commit:
         except Refused:
             self._drop(places)
             raise
-        self._drop(places)
+        if outcome.result is CommitResult.COMMITTED and self._journal is not None:
+            self._terms.settled()
+            self._reached("told")
+            keeping = self._terms.tidying.keeping
+            shelved = put_away_or_drop(self._desk, self._journal, self._state, keeping)
+            outcome = replace(outcome, undo=shelved, effect=self._digest)
+        else:
+            self._drop(places)
         self._reached("dropped")
         return outcome
 
@@ -135,16 +190,22 @@ class _Commit:
         if conflicts:
             return CommitOutcome(CommitResult.CONFLICT, conflicts)
         staged = self._staged(places)
+        if not self._terms.tidying.keeping.is_off:
+            # Synced with the files; by itself only where those lie on another file system.
+            is_apart = all(place.site.is_in_root for place in places.values())
+            content = self._effect.to_bytes()
+            self._digest = effect_digest(content)
+            self._desk.jot(EFFECT, content, is_synced=is_apart)
         for place in places.values():
             place.sync()
         self._reached("synced")
         with turn(self._state):
             hosts = [place.site.host for place in places.values()]
-            require_finished(self._state, hosts, self._reached)
+            require_finished(self._state, hosts, self._reached, self._terms.tidying)
             conflicts = conflicts_of(self._steps, places, self._started_ns)
             if conflicts:
                 return CommitOutcome(CommitResult.CONFLICT, conflicts)
-            journal = self._journal(places, staged)
+            journal = self._journal = self._planned(places, staged)
             self._desk.keep(JOURNAL, journal.to_bytes(), self._reached)
             finished = finish(self._desk, journal, tuple(places.values()), self._reached)
         return self._outcome(finished, tuple(places))
@@ -172,7 +233,7 @@ class _Commit:
                     self._reached(f"staged {step.number}")
         return staged
 
-    def _journal(self, places: Mapping[LayerRoot, Place], staged: Mapping[int, Staged]) -> Journal:
+    def _planned(self, places: Mapping[LayerRoot, Place], staged: Mapping[int, Staged]) -> Journal:
         sites = {root: index for index, root in enumerate(places)}
         moves = [
             Move(
@@ -192,6 +253,7 @@ class _Commit:
             sites=tuple(place.site for place in places.values()),
             moves=tuple(moves),
             modes=_modes(self._steps, places, staged, sites),
+            old_bytes=self._effect.replaced_bytes,
         )
 
 

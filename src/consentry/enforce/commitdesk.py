@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.enforce.folderlock import TRY, WAIT, locked_folder
 from consentry.enforce.foldertree import Tree, remove_tree
 
 JOURNAL: Final = "journal"
@@ -49,7 +50,7 @@ class Desk:
         commits = commits_folder(state)
         while True:
             (commits / run).mkdir(mode=0o700, exist_ok=True)
-            desk = cls._locked(commits, run, fcntl.LOCK_EX)
+            desk = cls._locked(commits, run, WAIT)
             if desk is None:
                 continue
             if os.listdir(desk.tree.descriptor):  # noqa: PTH208 - by descriptor
@@ -65,28 +66,15 @@ class Desk:
         commits = commits_folder(state)
         for entry in sorted(commits.iterdir()):
             if entry.is_dir() and _RUN.fullmatch(entry.name) is not None:
-                desk = cls._locked(commits, entry.name, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                desk = cls._locked(commits, entry.name, TRY)
                 if desk is not None:
                     yield desk
 
     @classmethod
     def _locked(cls, commits: Path, run: str, how: int) -> "Desk | None":
         """The folder, if it could be locked and is still the one of that name."""
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        try:
-            opened = os.open(commits / run, flags)
-        except FileNotFoundError:
-            return None
-        try:
-            fcntl.flock(opened, how)
-            named = (commits / run).stat(follow_symlinks=False)
-        except (BlockingIOError, FileNotFoundError):
-            os.close(opened)
-            return None
-        if named.st_ino != os.fstat(opened).st_ino:
-            os.close(opened)
-            return None
-        return cls(commits, run, opened)
+        opened = locked_folder(commits / run, how)
+        return None if opened is None else cls(commits, run, opened)
 
     def keep(self, name: str, content: bytes, reached: Reached = unwatched) -> None:
         """Writes a file of the folder so that it is there whole or not at all, whatever happens."""
@@ -100,6 +88,16 @@ class Desk:
         os.rename(f"{name}.tmp", name, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
         reached(f"{name} kept")
+
+    def jot(self, name: str, content: bytes, *, is_synced: bool) -> None:
+        """Writes a file that nothing hangs on yet; whoever syncs the file system syncs it, too."""
+        folder = self.tree.descriptor
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(name, flags, 0o600, dir_fd=folder), "wb") as kept:  # noqa: PTH123 - by descriptor
+            kept.write(content)
+            kept.flush()
+            if is_synced:
+                os.fsync(kept.fileno())
 
     def kept(self, name: str) -> bytes | None:
         """What a file of the folder holds; None if it is not there."""
@@ -116,6 +114,25 @@ class Desk:
         folder = self.tree.descriptor
         os.rename(JOURNAL, DONE, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
+
+    def put(self, place: Path) -> None:
+        """Goes to another place as it is, and is no commit in progress any more."""
+        (self._commits / self.run).rename(place)
+
+    @classmethod
+    def taken(cls, state: Path, run: str, place: Path) -> "Desk | None":
+        """What was put away becomes a commit in progress again; None if it is gone."""
+        commits = commits_folder(state)
+        opened = locked_folder(place, WAIT)
+        if opened is None:
+            return None
+        if (commits / run).exists():
+            os.close(opened)
+            raise Refused(Code.COMMIT_UNFINISHED, f"another commit of `{run}` was left unfinished")
+        place.rename(commits / run)
+        for folder in (commits, place.parent):
+            _sync(folder)
+        return cls(commits, run, opened)
 
     def drop(self) -> None:
         """Removes the folder with everything in it; the word that it is done goes last."""
@@ -153,5 +170,13 @@ def turn(state: Path) -> Iterator[None]:
     try:
         fcntl.flock(opened, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(opened)
+
+
+def _sync(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(opened)
     finally:
         os.close(opened)

@@ -57,17 +57,31 @@ class ModeChange:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """Everything that is needed to finish a commit, or to undo it."""
+    """Everything that is needed to finish a commit, or to undo it.
+
+    `is_undo` marks one that was finished long ago and is being undone on request: then it is undone
+    as a whole, or stays. `old_bytes` is the size of what it replaced.
+    """
 
     run: str
     direction: Direction
     sites: tuple[Site, ...]
     moves: tuple[Move, ...]
     modes: tuple[ModeChange, ...]
+    is_undo: bool = False
+    old_bytes: int = 0
 
     def turned_back(self) -> "Journal":
         """The same, to be undone."""
         return replace(self, direction=Direction.BACK)
+
+    def turned_forward(self) -> "Journal":
+        """The same, to be finished."""
+        return replace(self, direction=Direction.FORWARD)
+
+    def to_be_undone(self) -> "Journal":
+        """The same, finished long ago, to be undone on request."""
+        return replace(self, direction=Direction.BACK, is_undo=True)
 
     def to_bytes(self) -> bytes:
         """As it is kept."""
@@ -76,6 +90,8 @@ class Journal:
                 "version": VERSION,
                 "run": self.run,
                 "direction": self.direction.value,
+                "undo": self.is_undo,
+                "oldBytes": self.old_bytes,
                 "sites": [_site_out(site) for site in self.sites],
                 "moves": [
                     [
@@ -122,6 +138,8 @@ class Journal:
                 modes=tuple(
                     ModeChange(site, _in(path), *rest) for site, path, *rest in kept["modes"]
                 ),
+                is_undo=kept["undo"],
+                old_bytes=kept["oldBytes"],
             )
         except (KeyError, TypeError, AttributeError) as problem:
             raise ValueError(str(problem)) from problem

@@ -7,15 +7,18 @@ mounted, say) is left as it is and tried again the next time: nothing that was r
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeAlias
 
+from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.commitapply import Application, LateConflict
 from consentry.enforce.commitdesk import (
+    DONE,
     INTENT,
     JOURNAL,
     Desk,
@@ -26,7 +29,9 @@ from consentry.enforce.commitdesk import (
 )
 from consentry.enforce.commitjournal import Direction, Journal, Site, intent_from_bytes
 from consentry.enforce.commitplaces import Place, remove_staging, reopened_places
+from consentry.enforce.keptshelf import Keeping
 from consentry.enforce.layer import RootReplaced, path_text
+from consentry.enforce.undoshelf import Shelved, put_away
 
 
 class Recovery(StrEnum):
@@ -42,12 +47,35 @@ class Recovery(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """One commit that was found: whose, what became of it, and what stands in the way if stuck."""
+    """One commit that was found: whose, what became of it, and what stands in the way if stuck.
+
+    With `is_undo` it was being undone on request.
+    """
 
     run: str
     recovery: Recovery
     hosts: tuple[bytes, ...] = ()
     why: str = ""
+    is_undo: bool = False
+
+
+Told: TypeAlias = Callable[[Recovered], None]
+"""Told of what was finished or undone, before its last trace goes; it may be told twice."""
+
+
+def untold(_: Recovered) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tidying:
+    """What goes with a recovery: how what can be undone is kept, and who is told."""
+
+    keeping: Keeping = Keeping()  # noqa: RUF009 - frozen
+    told: Told = untold
+
+
+PLAIN = Tidying()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +86,21 @@ class Finished:
     problem: LateConflict | OSError | None = None
 
 
-def recover(state: Path, *, reached: Reached = unwatched) -> tuple[Recovered, ...]:
+def recover(
+    state: Path, *, reached: Reached = unwatched, tidying: Tidying = PLAIN
+) -> tuple[Recovered, ...]:
     """Deals with every commit that was left behind; to be called when a process starts."""
     if not has_commits(state):
         return ()
     with turn(state):
-        return tuple(recovered(state, reached))
+        return tuple(recovered(state, reached, tidying))
 
 
-def require_finished(state: Path, hosts: Sequence[bytes], reached: Reached) -> None:
+def require_finished(
+    state: Path, hosts: Sequence[bytes], reached: Reached, tidying: Tidying = PLAIN
+) -> None:
     """As `recover`, for whoever has the turn; raises if something stuck is in these folders."""
-    for each in tuple(recovered(state, reached)):
+    for each in tuple(recovered(state, reached, tidying)):
         is_near = not each.hosts or any(_overlap(mine, its) for mine in hosts for its in each.hosts)
         if each.recovery is Recovery.STUCK and is_near:
             raise Refused(
@@ -77,11 +109,11 @@ def require_finished(state: Path, hosts: Sequence[bytes], reached: Reached) -> N
             )
 
 
-def recovered(state: Path, reached: Reached) -> Iterator[Recovered]:
+def recovered(state: Path, reached: Reached, tidying: Tidying = PLAIN) -> Iterator[Recovered]:
     """Deals with one commit after the other; the caller has the turn."""
     for desk in Desk.abandoned(state):
         try:
-            yield _recovered(desk, reached)
+            yield _recovered(desk, state, reached, tidying)
         finally:
             desk.close()
 
@@ -90,18 +122,40 @@ def finish(desk: Desk, journal: Journal, places: Sequence[Place], reached: Reach
     """Carries out a journal that is kept, and settles it; raises `OSError` where it is stuck."""
     problem: LateConflict | OSError | None = None
     try:
-        Application(journal, places, reached).carry_out()
+        _carry_out(journal, places, reached)
     except (LateConflict, OSError) as caught:
-        if journal.direction is Direction.BACK:
+        if journal.direction is Direction.BACK and not journal.is_undo:
             raise
         problem = caught
-        journal = journal.turned_back()
+        is_back = journal.direction is Direction.BACK
+        journal = journal.turned_forward() if is_back else journal.turned_back()
         desk.keep(JOURNAL, journal.to_bytes(), reached)
         Application(journal, places, reached).carry_out()
     reached("applied")
     desk.settle()
     reached("settled")
     return Finished(journal.direction is Direction.FORWARD, problem)
+
+
+def _carry_out(journal: Journal, places: Sequence[Place], reached: Reached) -> None:
+    """What is undone on request is undone as a whole: then a file that was changed stops it."""
+    application = Application(journal, places, reached)
+    application.carry_out()
+    if journal.is_undo and journal.direction is Direction.BACK and application.kept:
+        raise LateConflict(*application.kept[0])
+
+
+def put_away_or_drop(
+    desk: Desk, journal: Journal, state: Path, keeping: Keeping, until: Instant | None = None
+) -> Shelved:
+    """The end of a commit that is done: kept so that it can be undone, or thrown away."""
+    try:
+        shelved = put_away(desk, journal, state, keeping, until)
+    except (OSError, RootReplaced) as problem:
+        shelved = Shelved(why=said(problem) if isinstance(problem, OSError) else str(problem))
+    if shelved.until is None:
+        drop(desk, journal.sites)
+    return shelved
 
 
 def drop(desk: Desk, sites: Sequence[Site]) -> None:
@@ -113,19 +167,29 @@ def drop(desk: Desk, sites: Sequence[Site]) -> None:
         return
 
 
-def _recovered(desk: Desk, reached: Reached) -> Recovered:
+def _recovered(desk: Desk, state: Path, reached: Reached, tidying: Tidying) -> Recovered:
     hosts: tuple[bytes, ...] = ()
     try:
-        kept = desk.kept(JOURNAL)
-        if kept is None:
+        kept, done = desk.kept(JOURNAL), desk.kept(DONE)
+        if kept is None and done is None:
             intent = desk.kept(INTENT)
             drop(desk, intent_from_bytes(intent) if intent is not None else ())
             return Recovered(desk.run, Recovery.DROPPED)
-        journal = Journal.from_bytes(kept)
+        journal = Journal.from_bytes(kept or done or b"")
         hosts = tuple(site.host for site in journal.sites)
-        with reopened_places(desk, journal.sites) as places:
-            finished = finish(desk, journal, places, reached)
-        drop(desk, journal.sites)
+        if kept is None:
+            is_committed = journal.direction is Direction.FORWARD
+        else:
+            with reopened_places(desk, journal.sites) as places:
+                is_committed = finish(desk, journal, places, reached).is_committed
+        recovery = Recovery.FINISHED if is_committed else Recovery.UNDONE
+        found = Recovered(desk.run, recovery, hosts, is_undo=journal.is_undo)
+        tidying.told(found)
+        reached("told")
+        if is_committed:
+            put_away_or_drop(desk, journal.turned_forward(), state, tidying.keeping)
+        else:
+            drop(desk, journal.sites)
     except RootReplaced as problem:
         why = f"another folder stands at `{problem}`"
         return Recovered(desk.run, Recovery.STUCK, hosts, why)
@@ -134,8 +198,7 @@ def _recovered(desk: Desk, reached: Reached) -> Recovered:
     except ValueError as problem:
         why = f"its journal cannot be read: {problem}"
         return Recovered(desk.run, Recovery.STUCK, hosts, why)
-    recovery = Recovery.FINISHED if finished.is_committed else Recovery.UNDONE
-    return Recovered(desk.run, recovery, hosts)
+    return found
 
 
 def said(problem: OSError) -> str:

@@ -129,14 +129,14 @@ class Stager:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         made = os.open(name, flags, 0o600, dir_fd=folder)
         try:
-            source = self._upper.open(_in_layer(change))
+            source = self._upper.open(in_layer(change))
             try:
-                _copy(source, made, change)
-                _keep_attributes(made, user_attributes(source))
+                copy_content(source, made, change)
+                keep_attributes(made, user_attributes(source))
             finally:
                 os.close(source)
             if owner.access_list is not None:
-                _keep_attributes(made, {_ACCESS_LIST: owner.access_list})
+                keep_attributes(made, {_ACCESS_LIST: owner.access_list})
             self._give(path, owner)
             os.fchmod(made, change.mode)
             os.utime(made, ns=(change.mtime_ns, change.mtime_ns))
@@ -170,13 +170,13 @@ class Stager:
                 raise
 
 
-def _in_layer(change: Change) -> bytes:
+def in_layer(change: Change) -> bytes:
     """The path relative to the writable folder, as the layer has it."""
     rest = change.root.rest
     return change.path[len(rest) + 1 :] if rest else change.path
 
 
-def _copy(source: int, made: int, change: Change) -> None:
+def copy_content(source: int, made: int, change: Change) -> None:
     """Copies what the scan saw, holes as holes; raises if it is something else by now."""
     found = os.fstat(source)
     content = None if change.sha256 is None else hashlib.sha256()
@@ -224,7 +224,8 @@ def _write_all(descriptor: int, part: bytes, at: int) -> None:
         rest, at = rest[written:], at + written
 
 
-def _keep_attributes(made: int, attributes: Mapping[str, bytes]) -> None:
+def keep_attributes(made: int, attributes: Mapping[str, bytes]) -> None:
+    """Gives a file these extended attributes, as far as its file system takes them."""
     for name, value in attributes.items():
         try:
             os.setxattr(made, name, value)

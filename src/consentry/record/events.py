@@ -122,6 +122,18 @@ class EventType(StrEnum):
         TOOL_AUDIT,
         "a tool ran, or was refused; what it read, wrote and used",
     )
+    EFFECT_DECIDED = (
+        "effect.decided",
+        EventGroup.TOOLS,
+        lifecyclefields.EFFECT_DECIDED,
+        "somebody decided what becomes of a run's kept effect: commit, discard or undo",
+    )
+    EFFECT_SETTLED = (
+        "effect.settled",
+        EventGroup.TOOLS,
+        lifecyclefields.EFFECT_SETTLED,
+        "the effect was committed, discarded or undone; or it was not, and why",
+    )
     GUARD_VERDICT = (
         "guard.verdict",
         EventGroup.GUARD,

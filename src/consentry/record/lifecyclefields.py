@@ -14,6 +14,7 @@ from consentry.record.eventfields import ROLE
 from consentry.record.fieldrules import (
     ANY_JSON,
     ANY_TEXT,
+    BOOLEAN,
     DIGEST,
     HEX64,
     INSTANT,
@@ -157,6 +158,31 @@ PERMIT_MADE: Final = object_of(
     across=(_short_life,),
 )
 PERMIT_SPENT: Final = object_of(_PERMIT_ID, field("spentBy", TEXT), field("spentAt", INSTANT))
+
+_EFFECT: Final = (
+    field("runId", id_of("audit")),
+    _PERMIT_ID,
+    field("action", one_of("commit", "discard", "undo")),
+    nullable("effectDigest", DIGEST),
+)
+EFFECT_DECIDED: Final = object_of(
+    *_EFFECT,
+    field("decision", one_of("allowed", "denied")),
+    field("consentMethod", one_of(*ConsentMethod)),
+    nullable("requestId", id_of("request")),
+)
+EFFECT_SETTLED: Final = object_of(
+    *_EFFECT,
+    field("outcome", one_of("committed", "discarded", "undone", "conflict", "refused")),
+    field("decisionEventId", id_of("event")),
+    field("files", whole_from(0)),
+    nullable("why", ANY_TEXT),
+    field(
+        "conflicts",
+        list_of(object_of(field("path", ANY_TEXT), field("why", ANY_TEXT))),
+    ),
+    field("recovered", BOOLEAN),
+)
 
 SESSION_STARTED: Final = object_of(
     field("sessionId", _SESSION),

@@ -11,6 +11,7 @@ from typing import Any
 
 from consentry.enforce.confinement import Limits
 from consentry.service.givenvalues import Word, positive, wrong
+from consentry.service.takeover import Arrival
 from consentry.surface.permission_sets import PermissionSet
 
 
@@ -72,6 +73,11 @@ class ExecOptions(CallOptions):
     attest: bool = False
     stdin: bytes | None = None
     keep_partial: bool = False
+    rehearse: bool = False
+
+    def arrival(self) -> Arrival:
+        """When what it writes reaches the host."""
+        return Arrival.WHEN_COMMITTED if self.rehearse else Arrival.AT_ITS_END
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

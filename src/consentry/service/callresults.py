@@ -8,6 +8,7 @@ from consentry.base.canonical import Json
 from consentry.enforce.native.snippets import SnippetError
 from consentry.enforce.violations import PermissionDenied
 from consentry.service.runledger import Run
+from consentry.service.runrecord import Rehearsal
 from consentry.service.snippetruns import CodeRun
 
 
@@ -31,6 +32,7 @@ class RunResult:
     violations: tuple[PermissionDenied, ...]
     committed: bool
     discarded: str | None
+    rehearsed: Rehearsal | None
     record: Mapping[str, Json] = field(repr=False)
 
 
@@ -69,5 +71,6 @@ def _seen(run: Run) -> dict[str, Any]:
         "violations": facts.violations,
         "committed": facts.impact.committed,
         "discarded": facts.impact.discarded,
+        "rehearsed": facts.impact.rehearsal,
         "record": run.entry,
     }

@@ -5,18 +5,21 @@ What is wrong with the line, the workspace or the host is said before anything i
 
 from contextlib import ExitStack
 
-from consentry.enforce.commitrecover import recover
 from consentry.enforce.engines.registry import EngineGround
 from consentry.enforce.native.streamends import Io
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import workspace_here
 from consentry.service.commandline import RunWish, bind_wish
 from consentry.service.enginechoice import choose_engine, engine_desk
+from consentry.service.keepsettings import keeping_of
+from consentry.service.keptruns import Place
 from consentry.service.ledgers import ledger_place
+from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import Asked, journal_of_terminal, refusals_recorded
 from consentry.service.runledger import Run
 from consentry.service.runs import Runner
 from consentry.service.surroundings import Surroundings, own_home
+from consentry.service.takeover import Arrival, TakeoverTerms, require_rehearsable
 
 
 def asked_for(wish: RunWish, trigger: Trigger) -> Asked:
@@ -31,6 +34,7 @@ def carry_out(
     *,
     workspace: str | None = None,
     keep_partial: bool = False,
+    arrival: Arrival = Arrival.AT_ITS_END,
     trigger: Trigger = Trigger.USER_COMMAND,
 ) -> Run:
     """The run, over and recorded; raises when it could not be started or recorded.
@@ -41,12 +45,15 @@ def carry_out(
         io: where the program's streams lead.
         workspace: the folder it works on, where one is named.
         keep_partial: takes over what was written even if a limit or a signal ended it.
+        arrival: when what it wrote reaches the host.
         trigger: what set it off.
     """
     home = own_home(around).path
     with ExitStack() as held:
         with refusals_recorded(asked_for(wish, trigger), lambda: journal_of_terminal(around)):
+            keeping = keeping_of(around)
             bound = bind_wish(wish, workspace_here(around, workspace), around)
+            require_rehearsable(arrival, bound, keeping)
             ground = EngineGround(
                 home,
                 bound.protected,
@@ -57,6 +64,8 @@ def carry_out(
             chosen = choose_engine(wish.engines, bound.confinement, desk)
         journal = held.enter_context(journal_of_terminal(around))
         state = ledger_place(around).folder
-        recover(state)
+        place = Place(journal, state, keeping)
+        recover_here(place)
         runner = Runner(chosen.engine, journal, state, home)
-        return runner.run(bound, chosen.plan, io, keep_partial=keep_partial, trigger=trigger)
+        terms = TakeoverTerms(keep_partial, arrival, tidying_of(place))
+        return runner.run(bound, chosen.plan, io, terms=terms, trigger=trigger)

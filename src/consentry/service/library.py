@@ -19,7 +19,6 @@ from typing import Final, TypeAlias
 from consentry.base.clock import SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
-from consentry.enforce.commitrecover import recover
 from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.engines.nativecode import SNIPPET
 from consentry.enforce.engines.registry import EngineGround, made_engine
@@ -35,8 +34,11 @@ from consentry.service.commandline import RunWish, bind_wish
 from consentry.service.enginechoice import EngineDesk, choose_engine
 from consentry.service.execution import asked_for
 from consentry.service.givenvalues import Word
+from consentry.service.keepsettings import keeping_of
+from consentry.service.keptruns import Place
 from consentry.service.ledgers import LedgerPlace, ledger_place
 from consentry.service.profiles import NamedProfile
+from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import Asked, found_profile, refusals_recorded
 from consentry.service.remembering import Remembered
 from consentry.service.runground import Call, ground_of, is_lasting
@@ -45,6 +47,7 @@ from consentry.service.runs import Runner
 from consentry.service.sessions import end_session_of, journal_of_library
 from consentry.service.snippetruns import CodeRunner, asked_for_code
 from consentry.service.surroundings import Surroundings, own_home
+from consentry.service.takeover import TakeoverTerms, require_rehearsable
 from consentry.store.journal import Journal
 
 _Bounds: TypeAlias = tuple[str, EngineGround]
@@ -104,19 +107,17 @@ class Library:
 
     def _run(self, wish: RunWish, around: Surroundings, io: Io, options: ExecOptions) -> Run:
         with refusals_recorded(asked_for(wish, Trigger.API), lambda: self._kept_journal(around)):
+            keeping = keeping_of(around)
             prepared = self._prepared(wish, around, options.named_workspace())
+            require_rehearsable(options.arrival(), prepared.bound, keeping)
         with self._engine(prepared) as engine:
             place = prepared.place
             journal = self._journal(place, around)
-            recover(place.folder)
+            here = Place(journal, place.folder, keeping)
+            recover_here(here)
             runner = Runner(engine, journal, place.folder, prepared.home)
-            return runner.run(
-                prepared.bound,
-                prepared.plan,
-                io,
-                keep_partial=options.keep_partial,
-                trigger=Trigger.API,
-            )
+            terms = TakeoverTerms(options.keep_partial, options.arrival(), tidying_of(here))
+            return runner.run(prepared.bound, prepared.plan, io, terms=terms, trigger=Trigger.API)
 
     def _prepared(self, wish: RunWish, around: Surroundings, workspace: str | None) -> "_Prepared":
         call = Call.of(wish, around, workspace)
@@ -151,11 +152,21 @@ class Library:
             prepared = self._code.prepared(wish, around, options.named_workspace())
         place = prepared.place
         journal = self._journal(place, around)
+        here = Place(journal, place.folder, keeping_of(around))
         if prepared.plan.snippet.plan.layered:
-            recover(place.folder)
+            recover_here(here)
         runner = CodeRunner(prepared.engine, journal, place.folder, prepared.home)
-        run = runner.run(wish, prepared.bound, prepared.plan, Io(keeps=True), Trigger.API)
+        terms = TakeoverTerms(tidying=tidying_of(here))
+        io = Io(keeps=True)
+        run = runner.run(wish, prepared.bound, prepared.plan, io, Trigger.API, terms=terms)
         return code_result(run)
+
+    def effects(self, around: Surroundings) -> Place:
+        """Where the effects of earlier runs are dealt with, in this session."""
+        place = ledger_place(around)
+        here = Place(self._journal(place, around), place.folder, keeping_of(around))
+        recover_here(here)
+        return here
 
     def _profile(
         self, options: CallOptions, asked: Asked, around: Surroundings

@@ -19,6 +19,7 @@ from consentry.enforce.egress.report import Reach
 from consentry.enforce.engine import Ending, HeldAs, Outcome, ProgramRun
 from consentry.enforce.layer import path_text
 from consentry.enforce.programs import NATIVE
+from consentry.enforce.undoshelf import Shelved
 from consentry.enforce.violations import PermissionDenied, Truth
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
@@ -33,10 +34,30 @@ _MIB: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What is kept of a run whose writes wait to be committed; how many changes of each kind."""
+
+    kept_until: Instant
+    needs_approval: bool
+    counts: Mapping[str, int]
+    dropped: int
+
+    def to_json(self) -> dict[str, Json]:
+        """As it stands in the record."""
+        return {
+            "keptUntil": str(self.kept_until),
+            "needsApproval": self.needs_approval,
+            "changes": dict(self.counts),
+            "dropped": self.dropped,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Impact:
     """What a run changed, ready to be recorded; `discarded` says why nothing was taken over.
 
-    `truth` says who vouches for the two lists.
+    `truth` says who vouches for the two lists. `rehearsal` is there where the changes are kept
+    until they are committed, `undo` where they were; `effect` is the digest of all of them.
     """
 
     written: tuple[dict[str, Json], ...] = ()
@@ -46,6 +67,9 @@ class Impact:
     violations: tuple[PermissionDenied, ...] = ()
     is_complete: bool = True
     truth: Truth = Truth.KERNEL
+    rehearsal: Rehearsal | None = None
+    undo: Shelved | None = None
+    effect: Digest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +178,9 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "committed": facts.impact.committed,
         "discarded": facts.impact.discarded,
         "filesReadSeen": facts.outcome is not None and facts.outcome.sees_reads,
+        "rehearsal": None if facts.impact.rehearsal is None else facts.impact.rehearsal.to_json(),
+        "undo": _undo(facts.impact.undo),
+        "effectDigest": facts.impact.effect,
         "filesReadUnlisted": max(0, len(reads) - MOST_LISTED),
         "hashingLeftOut": {
             "count": hashes.left_out_count,
@@ -165,6 +192,12 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
             "filesDeleted": facts.impact.truth.value,
         },
     }
+
+
+def _undo(shelved: Shelved | None) -> dict[str, Json] | None:
+    if shelved is None:
+        return None
+    return {"until": None if shelved.until is None else str(shelved.until), "why": shelved.why}
 
 
 def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:

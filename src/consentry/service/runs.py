@@ -23,7 +23,7 @@ from consentry.service.binding import BoundWish
 from consentry.service.directimpact import written_at_once
 from consentry.service.runledger import Run, RunLedger
 from consentry.service.runrecord import Impact, RunFacts
-from consentry.service.takeover import Takeover
+from consentry.service.takeover import AT_ITS_END, Takeover, TakeoverTerms
 from consentry.store.journal import Journal
 
 
@@ -42,16 +42,16 @@ class Runner:
         plan: Compiled,
         io: Io,
         *,
-        keep_partial: bool = False,
+        terms: TakeoverTerms = AT_ITS_END,
         trigger: Trigger = Trigger.USER_COMMAND,
     ) -> Run:
         """One run of a command line; raises when it could not be started.
 
-        What it wrote is taken over when it has ended by itself, or always with `keep_partial`. Who
-        interrupts it meanwhile ends it; a moment later, what became of it is recorded first.
+        What it wrote is dealt with as `terms` say. Who interrupts it meanwhile ends it; a moment
+        later, what became of it is recorded first.
         """
         with Uninterrupted() as interrupts:
-            return self._run(bound, plan, io, interrupts, trigger, keep_partial=keep_partial)
+            return self._run(bound, plan, io, interrupts, trigger, terms)
 
     def _run(
         self,
@@ -60,8 +60,7 @@ class Runner:
         io: Io,
         interrupts: Uninterrupted,
         trigger: Trigger,
-        *,
-        keep_partial: bool,
+        terms: TakeoverTerms,
     ) -> Run:
         ledger = RunLedger.of(self.journal, self.state)
         takeover = Takeover.prepared(bound, plan.plan, self.home)
@@ -77,7 +76,7 @@ class Runner:
         finally:
             for each in sealed:
                 each.close()
-        impact = self._taken_over(facts, outcome, takeover, keep_partial=keep_partial)
+        impact = self._taken_over(facts, outcome, takeover, terms)
         return ledger.recorded(replace(facts, impact=impact), outcome)
 
     def _launched(
@@ -113,14 +112,14 @@ class Runner:
         return replace(begun[0], ended_at=clock.now(), outcome=outcome), outcome
 
     def _taken_over(
-        self, facts: RunFacts, outcome: Outcome, takeover: Takeover, *, keep_partial: bool
+        self, facts: RunFacts, outcome: Outcome, takeover: Takeover, terms: TakeoverTerms
     ) -> Impact:
         if outcome.direct is not None:
             if outcome.layer is not None:
                 os.close(outcome.layer)
             return written_at_once(outcome, facts.bound.confinement.workspace)
         run = facts.permit.permit_id
-        return takeover.after(outcome, run, self.state, keep_partial=keep_partial)
+        return takeover.after(outcome, run, self.state, terms)
 
 
 def subject_of(confinement: Confinement) -> str:

@@ -41,6 +41,18 @@ SETTINGS = (
         "stay in the state directory.",
     ),
     _variable(
+        "CONSENTRY_KEEP",
+        "7d",
+        "How long the effect of a rehearsal is kept, and how long a commit can be undone. 0s keeps "
+        "nothing, and then nothing can be rehearsed.",
+    ),
+    _variable(
+        "CONSENTRY_KEEP_SIZE",
+        "2G",
+        "How much of what commits replaced is kept for undo, in all. Beyond it, and beyond 1,000 runs, "
+        "the oldest go first.",
+    ),
+    _variable(
         "XDG_STATE_HOME",
         "~/.local/state",
         "The base folder of the state directory. A relative value is ignored.",

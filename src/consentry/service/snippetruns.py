@@ -16,7 +16,6 @@ from typing import Any, Final
 from consentry.base.canonical import digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
-from consentry.enforce.commitrecover import recover
 from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.engines.native import Io
@@ -40,8 +39,11 @@ from consentry.service.binding import (
     workspace_here,
 )
 from consentry.service.enginechoice import require_native
+from consentry.service.keepsettings import keeping_of
+from consentry.service.keptruns import Place
 from consentry.service.ledgers import ledger_place
 from consentry.service.programsearch import require_text
+from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import (
     Asked,
     journal_of_terminal,
@@ -50,7 +52,7 @@ from consentry.service.refusals import (
 from consentry.service.runledger import Run, RunLedger
 from consentry.service.runrecord import RunFacts
 from consentry.service.surroundings import Surroundings, own_home
-from consentry.service.takeover import Takeover
+from consentry.service.takeover import AT_ITS_END, Takeover, TakeoverTerms
 from consentry.store.journal import Journal
 from consentry.surface.lattice import Surface
 
@@ -177,6 +179,8 @@ class CodeRunner:
         plan: CodePlan,
         io: Io,
         trigger: Trigger = Trigger.USER_COMMAND,
+        *,
+        terms: TakeoverTerms = AT_ITS_END,
     ) -> CodeRun:
         """One run; raises when it could not be started or recorded."""
         ledger, clock = RunLedger.of(self.journal, self.state), self.journal.clock
@@ -197,7 +201,7 @@ class CodeRunner:
                 )
             facts = replace(facts, ended_at=clock.now(), outcome=done.outcome)
             if takeover is not None:
-                impact = takeover.after(done.outcome, permit.permit_id, self.state)
+                impact = takeover.after(done.outcome, permit.permit_id, self.state, terms)
                 facts = replace(facts, impact=impact)
             run = ledger.recorded(facts, done.outcome)
         return CodeRun(run.audit_id, facts, run.outcome, run.entry, done.result, done.error)
@@ -222,5 +226,7 @@ def carry_out_code(
             plan = engine.compile(bound.confinement, bound.protected, wish.preload)
         journal = held.enter_context(journal_of_terminal(around))
         state = ledger_place(around).folder
-        recover(state)
-        return CodeRunner(engine, journal, state, home).run(wish, bound, plan, io)
+        place = Place(journal, state, keeping_of(around))
+        recover_here(place)
+        terms = TakeoverTerms(tidying=tidying_of(place))
+        return CodeRunner(engine, journal, state, home).run(wish, bound, plan, io, terms=terms)

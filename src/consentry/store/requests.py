@@ -93,6 +93,12 @@ class StoredRequests:
             "ORDER BY requested_at, request_id",
         )
 
+    def about(self, digest: Digest) -> Sequence[ApprovalRequest]:
+        """Those that bind to a digest, however they ended, the oldest first."""
+        return _TABLE.select(
+            self._journal.database, "digest = ?", (digest,), "ORDER BY requested_at, request_id"
+        )
+
     def _required(self, request_id: str) -> ApprovalRequest:
         request = self.find(request_id)
         if request is None:

@@ -1,0 +1,136 @@
+"""Commits or discards the effect of a rehearsal: exactly that one, exactly once.
+
+The effect is locked while somebody deals with it, and what the ledger says of it is read under that
+lock: of two who come at the same time one does it, and the other is told that it was done.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from consentry.base.canonical import Digest
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError, Refused, UsageProblem
+from consentry.enforce.commit import CommitOutcome, CommitResult, CommitTerms, commit
+from consentry.enforce.foldertree import Tree
+from consentry.enforce.interrupts import Uninterrupted
+from consentry.enforce.keptshelf import REHEARSED, Shelf
+from consentry.enforce.rehearsal import opened
+from consentry.record.auditfields import ConsentMethod
+from consentry.service.commitapproval import Asking, require_approved
+from consentry.service.effectledger import (
+    Deed,
+    Result,
+    decided,
+    discarded,
+    settled,
+)
+from consentry.service.keptruns import EffectConflict, KeptRun, Place, settled_before
+from consentry.service.recovering import tidying_of
+
+_PLAIN = Asking()
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What was done with the effect of a run; `undo_until` is for those that were committed."""
+
+    run_id: str
+    result: Result
+    files: int
+    undo_until: str | None = None
+    undo_why: str | None = None
+
+
+def commit_run(place: Place, named: str | None, asking: Asking = _PLAIN) -> Settled:
+    """Commits the effect of a rehearsal; raises with the workspace as it was."""
+    run = KeptRun.named(place.history, named)
+    with _waiting(place, run) as (tree, digest):
+        method, request = ConsentMethod.COMMAND_LINE, None
+        if run.rehearsal is not None and run.rehearsal["needsApproval"]:
+            method = ConsentMethod.STRICT_APPROVAL
+            request = require_approved(place, run, digest, asking)
+        with Uninterrupted():
+            outcome = _committed(place, run, tree, digest, method, request)
+    undo = outcome.undo
+    until = None if undo.until is None else str(undo.until)
+    return Settled(run.run_id, Result.COMMITTED, run.effect.files, until, undo.why)
+
+
+def discard_run(place: Place, named: str | None) -> Settled:
+    """Throws the effect of a rehearsal away; only the record of that is left."""
+    run = KeptRun.named(place.history, named)
+    with _waiting(place, run), Uninterrupted():
+        discarded(place.journal, run.effect, ConsentMethod.COMMAND_LINE)
+    return Settled(run.run_id, Result.DISCARDED, run.effect.files)
+
+
+@contextmanager
+def _waiting(place: Place, run: KeptRun) -> Iterator[tuple[Tree, Digest]]:
+    """The kept effect, locked, that nothing was done with yet; removed when the block ends well."""
+    shelf = Shelf(place.state, REHEARSED)
+    item = shelf.found(run.permit_id)
+    if item is None:
+        raise _gone(place, run)
+    with shelf.taken(item) as tree:
+        settlement = run.settlement(place.history)
+        if tree is None or settlement is not None:
+            if tree is not None:
+                shelf.remove(item)  # whoever did it was killed before this
+            raise _gone(place, run)
+        if run.kept_until is None or run.digest is None or run.kept_until < place.now():
+            raise _gone(place, run)
+        yield tree, run.digest
+        shelf.remove(item)
+
+
+def _gone(place: Place, run: KeptRun) -> ConsentryError:
+    """Why there is nothing to be done with."""
+    settlement = run.settlement(place.history)
+    if settlement is not None:
+        return settled_before(run, settlement)
+    if run.rehearsal is None:
+        return UsageProblem(
+            Code.EFFECT_ABSENT, f"`{run.run_id}` was no rehearsal, or could write nothing"
+        )
+    until = run.kept_until
+    if until is not None and until < place.now():
+        return Refused(Code.EFFECT_EXPIRED, f"`{run.run_id}` was kept until {until.shown()}")
+    return UsageProblem(Code.EFFECT_ABSENT, f"what was kept of `{run.run_id}` is not here any more")
+
+
+def _committed(
+    place: Place,
+    run: KeptRun,
+    tree: Tree,
+    digest: Digest,
+    method: ConsentMethod,
+    request: str | None,
+) -> CommitOutcome:
+    journal, effect = place.journal, run.effect
+    with opened(tree, digest) as (kept, layer):
+        decision = decided(journal, effect, Deed.COMMIT, method, request)
+
+        def told() -> None:
+            settled(journal, effect, Deed.COMMIT, Result.COMMITTED, decision)
+
+        try:
+            outcome = commit(
+                layer,
+                kept.verdicts(),
+                run=run.permit_id,
+                state=place.state,
+                terms=CommitTerms(tidying_of(place), told, kept),
+            )
+        except Refused as problem:
+            if problem.code is not Code.COMMIT_UNFINISHED:
+                why = problem.message
+                settled(journal, effect, Deed.COMMIT, Result.REFUSED, decision, why=why)
+            raise
+        if outcome.result is CommitResult.NOTHING:
+            told()
+        if outcome.result is CommitResult.CONFLICT:
+            found = outcome.conflicts
+            settled(journal, effect, Deed.COMMIT, Result.CONFLICT, decision, conflicts=found)
+            raise EffectConflict(found)
+    return outcome
