@@ -21,10 +21,23 @@ if TYPE_CHECKING:
     from typing import Any
 
     from consentry.service.callresults import CodeResult, RunResult
+    from consentry.service.effects import EffectView
     from consentry.service.givenvalues import Word
+    from consentry.service.keptruns import Place
+    from consentry.service.rehearsals import Settled
 
 __version__ = "0.1.0"
-__all__ = ["CodeResult", "RunResult", "__version__", "exec", "run_code"]
+__all__ = [
+    "CodeResult",
+    "RunResult",
+    "__version__",
+    "commit",
+    "discard",
+    "effect",
+    "exec",
+    "run_code",
+    "undo",
+]
 
 
 def exec(  # noqa: A001 - the command's own word
@@ -50,6 +63,7 @@ def exec(  # noqa: A001 - the command's own word
     max_output: int | None = None,
     stdin: bytes | None = None,
     keep_partial: bool = False,
+    rehearse: bool = False,
 ) -> RunResult:
     """Runs one program, confined to what this call names, and records it.
 
@@ -79,6 +93,7 @@ def exec(  # noqa: A001 - the command's own word
         max_output: bytes it may print, at most.
         stdin: what it reads; nothing where none is given.
         keep_partial: keeps what it wrote even if a limit or a signal ended it.
+        rehearse: keeps what it wrote apart; `commit` takes it over, `discard` throws it away.
 
     Returns:
         How it ended, what it printed, what was stopped, and the record.
@@ -111,6 +126,7 @@ def exec(  # noqa: A001 - the command's own word
         max_output=max_output,
         stdin=stdin,
         keep_partial=keep_partial,
+        rehearse=rehearse,
     )
     return library_of_this_process().exec(argv, look_around(os.environ), options)
 
@@ -179,6 +195,70 @@ def run_code(
         max_output=max_output,
     )
     return library_of_this_process().run_code(source, look_around(os.environ), options)
+
+
+def effect(run: str | None = None) -> EffectView:
+    """What a run would change or changed, exactly; without an id, of the latest rehearsal.
+
+    Args:
+        run: the `run_id` of a result, the id of a permit, or the beginning of one.
+
+    Raises:
+        ConsentryError: there is no such run, or nothing is kept of it; the code says which.
+    """
+    from consentry.service.effects import effect_of  # noqa: PLC0415 - see above
+
+    return effect_of(_effects(), run)
+
+
+def commit(run: str) -> Settled:
+    """Takes over what a rehearsal would change: exactly those bytes, all of them or none.
+
+    Args:
+        run: as for `effect`.
+
+    Raises:
+        ConsentryError: nothing was changed; the code says why. `effect-conflict` has `conflicts`,
+            `approval-pending` waits for a person's answer.
+    """
+    from consentry.service.rehearsals import commit_run  # noqa: PLC0415 - see above
+
+    return commit_run(_effects(), run)
+
+
+def discard(run: str) -> Settled:
+    """Throws away what a rehearsal would change.
+
+    Args:
+        run: as for `effect`.
+
+    Raises:
+        ConsentryError: it was dealt with before, or there is no such run.
+    """
+    from consentry.service.rehearsals import discard_run  # noqa: PLC0415 - see above
+
+    return discard_run(_effects(), run)
+
+
+def undo(run: str) -> Settled:
+    """Takes back what a run changed: all of it, or nothing where files were changed since.
+
+    Args:
+        run: as for `effect`.
+
+    Raises:
+        ConsentryError: nothing was changed; the code says why. `effect-conflict` has `conflicts`.
+    """
+    from consentry.service.undoing import undo_run  # noqa: PLC0415 - see above
+
+    return undo_run(_effects(), run)
+
+
+def _effects() -> Place:
+    from consentry.service.library import library_of_this_process  # noqa: PLC0415 - see above
+    from consentry.service.surroundings import look_around  # noqa: PLC0415
+
+    return library_of_this_process().effects(look_around(os.environ))
 
 
 def __getattr__(name: str) -> object:

@@ -21,7 +21,7 @@ from consentry.cli.runoptions import (
     status_apart,
 )
 from consentry.cli.runstreams import streams
-from consentry.cli.runtext import told_at_the_end
+from consentry.cli.runtext import rehearsed_at_the_end, told_at_the_end
 from consentry.cli.table import Page
 from consentry.declare.profile import EngineName
 from consentry.service.commandline import RunWish
@@ -32,6 +32,7 @@ from consentry.service.refusals import (
     journal_of_terminal,
 )
 from consentry.service.surroundings import look_around
+from consentry.service.takeover import Arrival
 from consentry.surface.modes import Denials, View
 
 PAGE = Page(
@@ -50,6 +51,10 @@ PAGE = Page(
         ("consentry exec --write out -- make", "may write `out`"),
         ("consentry exec --exec any -- bash", "a shell to look around in"),
         ("consentry exec --timeout 10s --memory 512MB -- ./job", "no longer, no more"),
+        (
+            "consentry exec --rehearse --write . -- ./job",
+            "change nothing yet, and see what it would",
+        ),
         ("consentry exec --json -- ./job", "everything in one document, output included"),
     ),
     statuses=(
@@ -91,6 +96,7 @@ def _exec(
     workspace: str | None,
     status_fd: int | None,
     keep_partial: bool,
+    rehearse: bool,
     read: tuple[str, ...],
     write: tuple[str, ...],
     exec_: tuple[str, ...],
@@ -120,13 +126,23 @@ def _exec(
         )
         is_capped = wish.limits.output_bytes is not None
         with streams(captured=output.json, capped=is_capped) as io:
-            run = carry_out(wish, around, io, workspace=workspace, keep_partial=keep_partial)
+            run = carry_out(
+                wish,
+                around,
+                io,
+                workspace=workspace,
+                keep_partial=keep_partial,
+                arrival=Arrival.WHEN_COMMITTED if rehearse else Arrival.AT_ITS_END,
+            )
         status, is_ours = exit_status(run.status, run.outcome)
         ours.status = status if is_ours else ExitStatus.DONE
     if output.json:
         output.document("run", run_document(run, status))
     elif not output.quiet:
-        lines = told_at_the_end(run.entry)
+        lines = [
+            *told_at_the_end(run.entry),
+            *(rehearsed_at_the_end(run.entry) if rehearse else ()),
+        ]
         if lines:
             write_message("\n".join(lines))
     return status
@@ -166,6 +182,11 @@ OPTIONS: tuple[click.Parameter, ...] = (
         ["--keep-partial"],
         is_flag=True,
         help="Keep what it wrote even if a limit or a signal ended it.",
+    ),
+    click.Option(
+        ["--rehearse"],
+        is_flag=True,
+        help="Keep what it wrote apart, to be looked at, committed or discarded later.",
     ),
     *place_options("program"),
     click.Argument(

@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import closing
+from dataclasses import replace
 
 import click
 
@@ -13,8 +14,15 @@ from consentry.base.safetext import safe_line
 from consentry.cli.command import PlainCommand, output_of, usage_problem
 from consentry.cli.output import Output, write_message
 from consentry.cli.table import Page
-from consentry.service.ledgers import ledger_for_reading, ledger_for_writing
-from consentry.service.purging import Purged, count_purgeable, moment_before
+from consentry.service.keepsettings import keeping_of
+from consentry.service.ledgers import ledger_for_reading, ledger_for_writing, ledger_place
+from consentry.service.purging import (
+    Purged,
+    count_purgeable,
+    kept_before,
+    moment_before,
+    purge_kept,
+)
 from consentry.service.purging import purge as purge_rows
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings, look_around
@@ -26,6 +34,7 @@ PAGE = Page(
     summary="Remove rows that have no effect any more; never an event of the ledger.",
     paragraphs=(
         "Such as settled requests, spent permits, revoked grants. How many went is recorded.",
+        "Effects of runs that are kept for a commit or for undo go with them, by the same span.",
         "--everything erases this machine's ledger, key and id, and is not recorded anywhere.",
     ),
     examples=(
@@ -60,6 +69,7 @@ def _purge(
         raise usage_problem("`--yes` goes with `--everything`", "rows are removed without it")
     clock = SystemClock()
     before = moment_before(clock, older_than or DEFAULT_SPAN)
+    state, keeping = ledger_place(around).folder, keeping_of(around)
     history = ledger_for_reading(around)
     if history is None:
         _tell(output, Purged(before, {}), dry=dry)
@@ -67,25 +77,33 @@ def _purge(
     history.database.close()
     if dry:
         with closing(ledger_for_writing(around, clock)) as ledger:
-            _tell(output, count_purgeable(ledger.database, before), dry=True)
+            found = count_purgeable(ledger.database, before)
+        items = kept_before(state, keeping, before)
+        kept = {name: len(each) for name, each in items.items()}
+        _tell(output, replace(found, kept=kept), dry=True)
         return ExitStatus.DONE
     journal = journal_here(around, clock, Uuid7Ids(clock))
     with closing(journal.ledger):
-        _tell(output, purge_rows(journal, before), dry=False)
+        found = purge_rows(journal, before)
+    _tell(output, replace(found, kept=purge_kept(state, keeping, before)), dry=False)
     return ExitStatus.DONE
 
 
 def _tell(output: Output, found: Purged, *, dry: bool) -> None:
     if output.json:
         body = {"before": str(found.before), "rows": found.rows, "removed": found.total}
+        body["kept"] = found.kept
         output.document("purge", {**body, "dry_run": dry})
     elif output.quiet:
         pass
-    elif not found.total:
+    elif not found.total and not any(found.kept.values()):
         output.text(f"nothing has been without effect since before {found.before.shown()}")
     else:
         done = f"row{'' if found.total == 1 else 's'} {'would be removed' if dry else 'removed'}"
         rows = [f"  {table}  {count}" for table, count in found.rows.items() if count]
+        rows += [
+            f"  effects of runs, {name}  {count}" for name, count in found.kept.items() if count
+        ]
         output.text("\n".join([f"{found.total} {done}", *rows]))
 
 

@@ -51,6 +51,31 @@ SECTIONS = (
         ),
     ),
     CommandSection(
+        "Look before it lands, and take it back",
+        (
+            CommandRow(
+                "effect",
+                "consentry.cli.effect:effect",
+                "Show exactly what a run would change, or changed",
+            ),
+            CommandRow(
+                "commit",
+                "consentry.cli.commit:commit",
+                "Take over what a rehearsal would change",
+            ),
+            CommandRow(
+                "discard",
+                "consentry.cli.discard:discard",
+                "Throw away what a rehearsal would change",
+            ),
+            CommandRow(
+                "undo",
+                "consentry.cli.undo:undo",
+                "Take back what a run changed",
+            ),
+        ),
+    ),
+    CommandSection(
         "See what happened",
         (
             CommandRow(

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from consentry.base.clock import Instant
 from consentry.base.safetext import safe_line
 from consentry.cli.layout import laid_out
 from consentry.cli.output import page_width
@@ -47,6 +48,34 @@ def told_at_the_end(entry: Entry) -> list[str]:
     if not entry["sandbox"]["violationsComplete"] and entry["execution"]["startTime"] is not None:
         lines.append(f"{PROGRAM}: not all that was stopped could be noted")
     return lines
+
+
+def rehearsed_at_the_end(entry: Entry) -> list[str]:
+    """What a rehearsal would change, in short, and what to type next."""
+    rehearsal = entry["impact"]["rehearsal"]
+    if rehearsal is None:
+        if entry["impact"]["discarded"] is not None:
+            return []
+        return [
+            f"{PROGRAM}: a rehearsal, and nothing is kept of it: it could write nothing, or was cut short"
+        ]
+    until = Instant.parse(rehearsal["keptUntil"]).shown()
+    what = counted(rehearsal["changes"]) or "no changes"
+    dropped = rehearsal["dropped"]
+    more = f"; {dropped} more may not be written" if dropped else ""
+    return [
+        f"{PROGRAM}: rehearsed, nothing was changed yet: {what}{more}",
+        f"{' ' * _MARGIN}kept until {until}; `{PROGRAM} effect` shows it",
+        f"{' ' * _MARGIN}{PROGRAM} commit {entry['id']}",
+        f"{' ' * _MARGIN}{PROGRAM} discard {entry['id']}",
+    ]
+
+
+def counted(changes: Mapping[str, int]) -> str:
+    """How many changes of each kind, those of which there are any."""
+    words = {"created": "added", "modified": "changed", "replaced": "of another type"}
+    found = [f"{count} {words.get(kind, kind)}" for kind, count in changes.items() if count]
+    return ", ".join(found)
 
 
 def _worth_telling(entry: Entry) -> Sequence[Entry]:

@@ -74,6 +74,9 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
     used = sandbox["resourceUsage"]
     if used["cpuTime"] is not None:
         yield f"  used      {used['cpuTime']} of processor time, {used['memoryPeak']} of memory"
+    if entry["impact"].get("rehearsal") is not None:
+        until = Instant.parse(entry["impact"]["rehearsal"]["keptUntil"]).shown()
+        yield f"  rehearsed kept until {until}, unless it was committed or discarded"
     yield from _stopped(output, entry)
     yield from _changed(output, entry)
     if output.verbose:
@@ -99,6 +102,8 @@ def _is_complete(entry: Entry) -> bool:
 def _changed(output: Output, entry: Entry) -> Iterator[str]:
     impact = entry["impact"]
     verb = "changed" if impact["committed"] else "written and not taken over"
+    if impact.get("rehearsal") is not None:
+        verb = "rehearsed: would be changed"
     if impact.get("truth", {}).get("filesWritten") == "observed" and impact["committed"]:
         verb = "written at once, as far as it was seen"
     lists = (

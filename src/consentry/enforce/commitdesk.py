@@ -21,8 +21,8 @@ from consentry.enforce.foldertree import Tree, remove_tree
 JOURNAL: Final = "journal"
 DONE: Final = "done"
 INTENT: Final = "staging"
+COMMITS: Final = "commits"
 
-_FOLDER: Final = "commits"
 _TURN: Final = "turn"
 _RUN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 
@@ -148,7 +148,7 @@ class Desk:
 
 def commits_folder(state: Path) -> Path:
     """Where commits in progress are kept."""
-    folder = state / _FOLDER
+    folder = state / COMMITS
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as problem:
@@ -159,7 +159,7 @@ def commits_folder(state: Path) -> Path:
 
 def has_commits(state: Path) -> bool:
     """Whether any commit ever began here."""
-    return (state / _FOLDER).is_dir()
+    return (state / COMMITS).is_dir()
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import os
 import stat
 from collections import OrderedDict
 from itertools import islice
+from pathlib import Path
 from typing import Final, Self
 
 from consentry.enforce.filecalls import open_beneath, set_mode, status_of
@@ -105,6 +106,13 @@ def below(path: bytes, name: bytes) -> bytes:
 def by_place(path: bytes) -> bytes:
     """Sorts a folder right before what is in it."""
     return path.replace(b"/", b"\0")
+
+
+def remove_folder(around: Path, name: str) -> None:
+    """Removes a folder of ours with all below it; nothing there is fine."""
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    with Tree(os.open(around, flags)) as tree:
+        remove_tree(tree, os.fsencode(name))
 
 
 def remove_tree(tree: Tree, path: bytes) -> None:

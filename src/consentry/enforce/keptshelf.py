@@ -17,7 +17,7 @@ from typing import Final
 from consentry.base.clock import Clock, Instant, SystemClock
 from consentry.base.units import Duration
 from consentry.enforce.folderlock import TRY, WAIT, locked_folder
-from consentry.enforce.foldertree import Tree, remove_tree
+from consentry.enforce.foldertree import Tree, remove_folder
 
 REHEARSED: Final = "rehearsed"
 UNDO: Final = "undo"
@@ -189,9 +189,7 @@ class Shelf:
         return True
 
     def _remove(self, name: str) -> None:
-        flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        with Tree(os.open(self.folder, flags)) as shelf:
-            remove_tree(shelf, os.fsencode(name))
+        remove_folder(self.folder, name)
 
 
 def sweep_if_due(state: Path, keeping: Keeping) -> None:

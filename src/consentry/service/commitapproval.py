@@ -15,16 +15,17 @@ from consentry.base.errors import Refused
 from consentry.base.units import Duration
 from consentry.decide.approval import PENDING, ApprovalRequest
 from consentry.decide.question import Answer, Outcome, Question, RequestKind
+from consentry.service.effects import EffectView
 from consentry.service.keptruns import KeptRun, Place
 from consentry.store.requests import StoredRequests
 
-Asker: TypeAlias = Callable[[ApprovalRequest], Answer | None]
-"""Asks whoever is there; None where nobody answers now."""
+Asker: TypeAlias = Callable[[ApprovalRequest, EffectView], Answer | None]
+"""Asks whoever is there, with the effect in sight; None where nobody answers now."""
 
 _MOST_SHOWN: Final = 1_000
 
 
-def nobody(_: ApprovalRequest) -> None:
+def nobody(_: ApprovalRequest, __: EffectView) -> None:
     """Where there is nobody to ask."""
 
 
@@ -36,7 +37,9 @@ class Asking:
     asks_again: bool = False
 
 
-def require_approved(place: Place, run: KeptRun, digest: Digest, asking: Asking) -> str:
+def require_approved(
+    place: Place, run: KeptRun, digest: Digest, asking: Asking, view: Callable[[], EffectView]
+) -> str:
     """The id of the request that was approved for this effect; raises while there is none."""
     journal = place.journal
     requests = StoredRequests(journal.ledger, journal.ids, journal.clock, journal.context)
@@ -47,7 +50,7 @@ def require_approved(place: Place, run: KeptRun, digest: Digest, asking: Asking)
     if request is None or is_void or (is_over and asking.asks_again):
         request = requests.ask(_question(run, digest, place), _within(place, run))
     if request.is_pending:
-        answer = asking.asker(request)
+        answer = asking.asker(request, view())
         if answer is None:
             message = f"`{request.request_id}` asks whether `{run.run_id}` may be committed"
             raise Refused(Code.APPROVAL_PENDING, message)

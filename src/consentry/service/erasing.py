@@ -1,4 +1,4 @@
-"""Erases all that this machine keeps: its ledger, its key, its id, and the folder they are in.
+"""Erases all that this machine keeps: its ledger, its key, its id, what it kept of runs, the folder.
 
 Only files that are known to be ours are touched, and when there is any other nothing is. A program
 that has the ledger open meanwhile can record nothing in it any more, so that no action is let through
@@ -18,7 +18,12 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, Refused
+from consentry.enforce.commitdesk import COMMITS
+from consentry.enforce.commitrecover import Recovery, recover
+from consentry.enforce.foldertree import remove_folder
+from consentry.enforce.keptshelf import SHELVES
 from consentry.service.ledgers import DATABASE_NAME, LedgerPlace, ledger_place
+from consentry.service.runledger import HASHES
 from consentry.service.surroundings import Surroundings
 from consentry.service.userfiles import sync_folder
 from consentry.store.keeping import close_for_good
@@ -30,6 +35,7 @@ _OURS: Final = re.compile(
     rf"{re.escape(DATABASE_NAME)}(-wal|-shm|-journal|-turn)?"
     r"|(\.)?(machine-id|checkpoint-key)(?(2)\.[0-9a-z.]+)"
 )
+_OUR_FOLDERS: Final = frozenset({COMMITS, HASHES, *SHELVES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +74,29 @@ def find_belongings(around: Surroundings) -> Belongings | None:
 def erase(belongings: Belongings) -> None:
     """Erases the files and then the folder."""
     folder = belongings.folder
+    _require_nothing_unfinished(folder)
     if DATABASE_NAME in belongings.files:
         _close_for_good(belongings.place.database)
     try:
         for names in _in_order(belongings.files):
             for name in names:
-                (folder / name).unlink(missing_ok=True)
+                if name in _OUR_FOLDERS:
+                    remove_folder(folder, name)
+                else:
+                    (folder / name).unlink(missing_ok=True)
             sync_folder(folder)
         folder.rmdir()
         sync_folder(folder.parent)
     except OSError as problem:
         raise _unusable(folder, problem) from problem
+
+
+def _require_nothing_unfinished(folder: Path) -> None:
+    """What a commit renamed away lies in here until it is finished; erased with it, it were lost."""
+    for each in recover(folder):
+        if each.recovery is Recovery.STUCK:
+            message = f"the commit of `{each.run}` is not finished: {each.why}; nothing was erased"
+            raise Refused(Code.COMMIT_UNFINISHED, message)
 
 
 def _close_for_good(path: Path) -> None:
@@ -111,8 +129,10 @@ def _in_order(files: Sequence[str]) -> tuple[Sequence[str], ...]:
 
 
 def _is_ours(entry: "os.DirEntry[str]") -> bool:
-    is_plain = stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode)
-    return is_plain and _OURS.fullmatch(entry.name) is not None
+    mode = entry.stat(follow_symlinks=False).st_mode
+    if stat.S_ISDIR(mode):
+        return entry.name in _OUR_FOLDERS
+    return stat.S_ISREG(mode) and _OURS.fullmatch(entry.name) is not None
 
 
 def _unusable(folder: Path, problem: OSError) -> LedgerProblem:

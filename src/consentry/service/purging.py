@@ -1,17 +1,19 @@
 """Removes what has no effect any more, and records that it did.
 
 Rows go together with the event that says how many, or not at all. Events are never purged: old ones
-are archived by `consentry audit retain`.
+are archived by `consentry audit retain`. Kept effects of runs go by the same moment.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
 from consentry.base.units import Duration
+from consentry.enforce.keptshelf import SHELVES, Item, Keeping, Shelf
 from consentry.record.events import EventType
 from consentry.store.database import Database, Transaction
 from consentry.store.journal import About, Journal
@@ -23,15 +25,40 @@ SHORTEST: Final = Duration.parse("1d")
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """How many rows of each table, all of them settled before a moment."""
+    """How many rows of each table, all of them settled before a moment.
+
+    `kept` are effects of runs that were kept before it, by shelf.
+    """
 
     before: Instant
     rows: Mapping[str, int]
+    kept: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
         """All rows together."""
         return sum(self.rows.values())
+
+
+def kept_before(state: Path, keeping: Keeping, before: Instant) -> dict[str, list[Item]]:
+    """The effects on each shelf that are over, or have been kept since before a moment."""
+    now, span = keeping.clock.now(), keeping.span.milliseconds
+    return {
+        name: [
+            each
+            for each in Shelf(state, name).items()
+            if each.until < now or each.until.unix_ms - span < before.unix_ms
+        ]
+        for name in SHELVES
+    }
+
+
+def purge_kept(state: Path, keeping: Keeping, before: Instant) -> dict[str, int]:
+    """Removes them, but none that somebody works with; says how many went."""
+    return {
+        name: sum(Shelf(state, name).remove_unused(each) for each in items)
+        for name, items in kept_before(state, keeping, before).items()
+    }
 
 
 class _ChangedMeanwhile(Exception):

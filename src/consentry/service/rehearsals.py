@@ -25,6 +25,7 @@ from consentry.service.effectledger import (
     discarded,
     settled,
 )
+from consentry.service.effects import WAITING, view_of
 from consentry.service.keptruns import EffectConflict, KeptRun, Place, settled_before
 from consentry.service.recovering import tidying_of
 
@@ -49,12 +50,15 @@ def commit_run(place: Place, named: str | None, asking: Asking = _PLAIN) -> Sett
         method, request = ConsentMethod.COMMAND_LINE, None
         if run.rehearsal is not None and run.rehearsal["needsApproval"]:
             method = ConsentMethod.STRICT_APPROVAL
-            request = require_approved(place, run, digest, asking)
+            until = str(run.kept_until)
+            request = require_approved(
+                place, run, digest, asking, lambda: view_of(run, tree, WAITING, until)
+            )
         with Uninterrupted():
             outcome = _committed(place, run, tree, digest, method, request)
     undo = outcome.undo
-    until = None if undo.until is None else str(undo.until)
-    return Settled(run.run_id, Result.COMMITTED, run.effect.files, until, undo.why)
+    undo_until = None if undo.until is None else str(undo.until)
+    return Settled(run.run_id, Result.COMMITTED, run.effect.files, undo_until, undo.why)
 
 
 def discard_run(place: Place, named: str | None) -> Settled:
