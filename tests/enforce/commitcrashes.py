@@ -41,12 +41,12 @@ class Crashes:
         self._way = way
         self._old = sight_of(self._template)
 
-    def told(self) -> Iterator[dict[str, object]]:
-        """Every crash, until the commit gets through."""
+    def told(self, every: int = 1) -> Iterator[dict[str, object]]:
+        """Every crash, or every second or third, until the commit gets through."""
         self._fresh()
         assert self._in_child(self._commit, None) == 0
         new = sight_of(self._host)
-        for at in range(1, 1000, 4 if self._way == "recovery" else 1):
+        for at in range(1, 1000, 4 * every if self._way == "recovery" else every):
             self._fresh()
             status = self._in_child(self._commit, at)
             if status == 0:
@@ -93,9 +93,9 @@ class Crashes:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     def _commit(self, kill_at: int | None) -> None:
-        reached = _killing(kill_at, self._meddle if kill_at is not None else lambda _: None)
+        reached = killing(kill_at, self._meddle if kill_at is not None else lambda _: None)
         if self._way == "two-renames":
-            commitapply.exchange = _refuse  # type: ignore[assignment]
+            commitapply.exchange = refuse  # type: ignore[assignment]
         root = LayerRoot.over(0, self._host)
         rules = WriteRules.bound(PatternScope.parse(["./"]), workspace=self._host)
         layer = os.open(self._layer, os.O_RDONLY | os.O_DIRECTORY)
@@ -103,7 +103,7 @@ class Crashes:
         commit(layer, judge(changes, rules), run="run-1", state=self._state, reached=reached)
 
     def _recover(self, kill_at: int | None) -> None:
-        recover(self._state, reached=_killing(kill_at, lambda _: None))
+        recover(self._state, reached=killing(kill_at, lambda _: None))
 
     def _meddle(self, step: str) -> None:
         """Somebody makes a file where the commit is about to put one."""
@@ -119,7 +119,8 @@ def _apart(found: dict[str, Sight], new: dict[str, Sight]) -> list[object]:
     ]
 
 
-def _killing(kill_at: int | None, also: Callable[[str], None]) -> Callable[[str], None]:
+def killing(kill_at: int | None, also: Callable[[str], None]) -> Callable[[str], None]:
+    """Told of steps, and ends the process at one of them."""
     steps = iter(range(1, 10_000))
 
     def reached(step: str) -> None:
@@ -130,7 +131,8 @@ def _killing(kill_at: int | None, also: Callable[[str], None]) -> Callable[[str]
     return reached
 
 
-def _refuse(*_: object) -> None:
+def refuse(*_: object) -> None:
+    """As a file system without exchange does."""
     raise CannotExchange
 
 

@@ -47,7 +47,8 @@ open('theirs', 'w').write('ours')
 """
 
 
-def _host(folder: Path) -> Path:
+def host_before(folder: Path) -> Path:
+    """The tree that the script changes."""
     for name, content in BEFORE.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +57,7 @@ def _host(folder: Path) -> Path:
 
 
 def _crashes(place: Path, way: str, state: Path) -> list[dict[str, Any]]:
-    template = _host(place / "template")
+    template = host_before(place / "template")
     (template / "shut").chmod(0o555)
     made_layer(place, template, SCRIPT)
     words = [sys.executable, "-m", "tests.enforce.commitcrashes", str(place), way, str(state)]
@@ -65,13 +66,13 @@ def _crashes(place: Path, way: str, state: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def _opened_up(place: Path) -> None:
+def opened_up(place: Path) -> None:
     """Lets pytest remove what even its owner may not change."""
     for path in (*place.glob("*/shut"), *place.glob("*/closed"), *place.glob("*/read-only")):
         path.chmod(0o755)
 
 
-def _require_whole(crashes: list[dict[str, Any]]) -> Counter[str]:
+def require_whole(crashes: list[dict[str, Any]]) -> Counter[str]:
     """After every crash the tree is the old or the new one, and nothing is left behind."""
     for crash in crashes:
         assert crash["tree"] in ("old", "new"), crash
@@ -84,8 +85,8 @@ def _require_whole(crashes: list[dict[str, Any]]) -> Counter[str]:
 def test_a_crash_at_any_step_leaves_the_old_or_the_new_tree(way: str, tmp_path: Path) -> None:
     """Before the journal it is the old one, from the journal on the new one."""
     crashes = _crashes(tmp_path, way, tmp_path / "state")
-    _opened_up(tmp_path)
-    trees = _require_whole(crashes)
+    opened_up(tmp_path)
+    trees = require_whole(crashes)
     assert trees["old"] >= 8
     assert trees["new"] >= 10
     order = [crash["tree"] for crash in crashes]
@@ -102,23 +103,23 @@ def test_the_same_where_the_state_lies_on_another_file_system(tmp_path: Path) ->
         crashes = _crashes(tmp_path, "exchange", state)
     finally:
         shutil.rmtree(state)
-    _opened_up(tmp_path)
-    assert set(_require_whole(crashes)) == {"old", "new"}
+    opened_up(tmp_path)
+    assert set(require_whole(crashes)) == {"old", "new"}
 
 
 def test_a_crash_while_a_commit_is_taken_back(tmp_path: Path) -> None:
     """Somebody else's file stays, and everything else is as it was."""
     crashes = _crashes(tmp_path, "meddled", tmp_path / "state")
-    _opened_up(tmp_path)
-    assert set(_require_whole(crashes)) == {"old"}
+    opened_up(tmp_path)
+    assert set(require_whole(crashes)) == {"old"}
     assert ["undone"] in [crash.get("said") for crash in crashes]
 
 
 def test_a_crash_of_the_recovery_is_recovered_from(tmp_path: Path) -> None:
     """Recovery can be killed as often as it likes, at whatever step."""
     crashes = _crashes(tmp_path, "recovery", tmp_path / "state")
-    _opened_up(tmp_path)
-    trees = _require_whole(crashes)
+    opened_up(tmp_path)
+    trees = require_whole(crashes)
     assert set(trees) == {"old", "new"}
     assert max(crash["then"] for crash in crashes if "then" in crash) > 5
 
@@ -138,7 +139,7 @@ def _stopped_at(step: str, layer: Layer, state: Path, run: str = "run-1") -> Non
 
 def test_the_next_commit_finishes_what_was_left_behind(tmp_path: Path) -> None:
     """Two commits never mix: the earlier one is finished before the later one is checked."""
-    host, state = _host(tmp_path / "host"), tmp_path / "state"
+    host, state = host_before(tmp_path / "host"), tmp_path / "state"
     one = made_layer(tmp_path, host, "open('changed', 'w').write('1'); open('n', 'w')", name="1")
     two = made_layer(tmp_path, host, "open('mode', 'w').write('2')", name="2")
     _stopped_at("moved", one, state)
@@ -150,7 +151,7 @@ def test_the_next_commit_finishes_what_was_left_behind(tmp_path: Path) -> None:
 
 def test_a_commit_that_goes_on_is_left_alone_by_recovery(tmp_path: Path) -> None:
     """Its folder is locked as long as its process lives."""
-    host, state = _host(tmp_path / "host"), tmp_path / "state"
+    host, state = host_before(tmp_path / "host"), tmp_path / "state"
     layer = made_layer(tmp_path, host, "open('changed', 'w').write('1')")
     found: list[object] = []
 
@@ -164,7 +165,7 @@ def test_a_commit_that_goes_on_is_left_alone_by_recovery(tmp_path: Path) -> None
 
 def test_a_root_that_is_gone_leaves_the_commit_stuck_until_it_is_back(tmp_path: Path) -> None:
     """A disk that is not mounted: nothing is dropped, and the next try finishes it."""
-    host, state = _host(tmp_path / "host"), tmp_path / "state"
+    host, state = host_before(tmp_path / "host"), tmp_path / "state"
     layer = made_layer(tmp_path, host, "open('changed', 'w').write('1'); os.unlink('deleted')")
     _stopped_at("journal kept", layer, state)
     host.rename(tmp_path / "away")
@@ -176,7 +177,7 @@ def test_a_root_that_is_gone_leaves_the_commit_stuck_until_it_is_back(tmp_path: 
 
 def test_a_stuck_commit_holds_up_others_in_the_same_folders_only(tmp_path: Path) -> None:
     """Where nothing overlaps, work goes on."""
-    host, other, state = _host(tmp_path / "host"), tmp_path / "other", tmp_path / "state"
+    host, other, state = host_before(tmp_path / "host"), tmp_path / "other", tmp_path / "state"
     other.mkdir()
     layer = made_layer(tmp_path, host, "open('changed', 'w').write('1')", name="1")
     inner = made_layer(tmp_path, host / "tree", "open('a', 'w').write('2')", name="2")
@@ -192,7 +193,7 @@ def test_a_stuck_commit_holds_up_others_in_the_same_folders_only(tmp_path: Path)
 
 def test_what_a_person_changed_after_the_crash_is_kept(tmp_path: Path) -> None:
     """A file that was not yet replaced was edited meanwhile: the whole commit is undone."""
-    host, state = _host(tmp_path / "host"), tmp_path / "state"
+    host, state = host_before(tmp_path / "host"), tmp_path / "state"
     layer = made_layer(
         tmp_path, host, "open('changed', 'w').write('1'); open('mode', 'w').write('1')"
     )
@@ -206,7 +207,7 @@ def test_what_a_person_changed_after_the_crash_is_kept(tmp_path: Path) -> None:
 
 def test_new_content_that_a_person_has_worked_on_is_not_taken_back(tmp_path: Path) -> None:
     """Undoing a commit restores only what is still as the commit left it."""
-    host, state = _host(tmp_path / "host"), tmp_path / "state"
+    host, state = host_before(tmp_path / "host"), tmp_path / "state"
     layer = made_layer(
         tmp_path, host, "open('changed', 'w').write('1'); open('mode', 'w').write('1')"
     )
@@ -220,7 +221,7 @@ def test_new_content_that_a_person_has_worked_on_is_not_taken_back(tmp_path: Pat
 
 def test_a_journal_that_cannot_be_read_stops_commits_and_says_so(tmp_path: Path) -> None:
     """Nobody guesses what it meant."""
-    host, state = _host(tmp_path / "host"), tmp_path / "state"
+    host, state = host_before(tmp_path / "host"), tmp_path / "state"
     layer = made_layer(tmp_path, host, "open('changed', 'w').write('1')")
     broken = state / "commits" / "run-0"
     broken.mkdir(parents=True)
@@ -239,7 +240,7 @@ def test_nothing_to_recover_is_fine(tmp_path: Path) -> None:
 
 def test_a_journal_reads_back_as_it_was_written(tmp_path: Path) -> None:
     """Odd names included."""
-    host, state = _host(tmp_path / "host"), tmp_path / "state"
+    host, state = host_before(tmp_path / "host"), tmp_path / "state"
     script = "open('a\\udcff\\n', 'w'); open('changed', 'w').write('1'); os.chmod('mode', 0o700)"
     layer = made_layer(tmp_path, host, script)
     _stopped_at("journal kept", layer, state)
