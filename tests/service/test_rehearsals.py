@@ -202,10 +202,8 @@ def test_what_is_kept_for_nothing_cannot_be_undone_or_rehearsed(shop: Workshop) 
         assert _code(undo_run, place, run.audit_id) is Code.EFFECT_ABSENT
 
 
-def test_a_state_that_cannot_be_written_refuses_before_anything_runs(
-    shop: Workshop, around: MakeAround
-) -> None:
-    """A setting that cannot be read is told at once, too."""
+def test_a_setting_that_cannot_be_read_is_told_before_anything_runs(shop: Workshop) -> None:
+    """Nothing is kept then, and nothing was started."""
     environ = {**shop.around.environ, "CONSENTRY_KEEP": "soon"}
     bad = Workshop(replace(shop.around, environ=environ), shop.project)
     assert _code(bad.run, SCRIPT) is Code.SETTING_VALUE

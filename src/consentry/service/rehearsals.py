@@ -117,6 +117,11 @@ def _committed(
 
         def told() -> None:
             settled(journal, effect, Deed.COMMIT, Result.COMMITTED, decision)
+            # While the commit can be recovered from still: no crash leaves it here for good.
+            shelf = Shelf(place.state, REHEARSED)
+            item = shelf.found(run.permit_id)
+            if item is not None:
+                shelf.remove(item)
 
         try:
             outcome = commit(
