@@ -54,3 +54,13 @@ def test_a_denied_name_that_does_not_exist_is_refused(consentry: CommandLine) ->
     assert_error(ended, Code.NOT_ENFORCEABLE)
     assert f"`{consentry.cwd}/out/keys` is denied and could be made" in ended.err
     assert "make it, or write `writes: layer`" in ended.err
+
+
+def test_what_is_written_at_once_cannot_be_rehearsed(consentry: CommandLine) -> None:
+    """It cannot be held back: refused before anything starts, and on record."""
+    put(consentry, "box.yaml", PROFILE)
+    put(consentry, "out/page", "old")
+    words = ["--rehearse", "--profile", "box.yaml", "--", "sh", "-c", "echo page > out/page"]
+    assert_error(consentry("exec", *words), Code.NOT_ENFORCEABLE)
+    assert (consentry.cwd / "out/page").read_text() == "old"
+    assert last_record(consentry)["execution"]["status"] == "denied"
