@@ -6,7 +6,7 @@ and the observer say. The same plan runs as root and as an ordinary user.
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,6 @@ from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.report import Reached
 from consentry.enforce.engine import (
-    Control,
     Lacking,
     NotEnforceable,
     Outcome,
@@ -33,7 +32,7 @@ from consentry.enforce.holding import HeldLimits
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
 from consentry.enforce.native import calls
-from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
+from consentry.enforce.native.audithost import attestation, attested_here
 from consentry.enforce.native.boxcontrols import held_in
 from consentry.enforce.native.directplan import held_at_once
 from consentry.enforce.native.disklayer import DiskLayer
@@ -49,7 +48,6 @@ from consentry.enforce.native.findings import denied_by_landlock, findings_of, m
 from consentry.enforce.native.landlockaudit import Attested, Watch
 from consentry.enforce.native.mediatedreads import with_mediated_reads
 from consentry.enforce.native.nonamespaces import NoNamespaces, refused_namespaces, shows_signs
-from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.otherways import WayCard, try_other_ways
 from consentry.enforce.native.parent import NativeParent
@@ -63,12 +61,12 @@ from consentry.enforce.native.planparts import hidden_places
 from consentry.enforce.native.probe import Trial, try_out, try_out_bare
 from consentry.enforce.native.streamends import Io, StreamEnds
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
+from consentry.enforce.native.unheld import unheld_of
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe
 from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
-from consentry.surface.dimensions import Level
-from consentry.surface.modes import Denials, LayerPlace, Reads, View, Writes
+from consentry.surface.modes import Denials, Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
 if TYPE_CHECKING:
@@ -78,7 +76,6 @@ __all__ = ["Io", "NativeEngine", "NativePlan"]
 
 _UMASK: Final = 0o022
 _KIB: Final = 1024
-_NO_ATTEST: Final = "leave out --attest or `denials: attested`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +185,7 @@ class NativeEngine:
         return NativePlan(wanted, plan, limits, told)
 
     def _compiled(self, wanted: Confinement) -> NativePlan:
-        lacking = list(self._lacking(wanted))
+        lacking = list(unheld_of(wanted, self._host))
         limits = LimitPlan.of(
             wanted.limits, self._limit_means(), writes=wanted.writes, layer=wanted.layer
         )
@@ -222,36 +219,6 @@ class NativeEngine:
             self._means = LimitMeans.of(HostView(uid=self._host.uid))
         return self._means
 
-    def _lacking(self, wanted: Confinement) -> Sequence[Lacking]:
-        found = []
-        if self._host.landlock_abi == 0:
-            remedy = remedy_for("landlock", 0, HostView(uid=self._host.uid))
-            found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
-        if wanted.reads is Reads.EXACT and wanted.surface.proc_exec.level is Level.ANY:
-            why = "exact reads need a list of the programs that may start"
-            found.append(Lacking(Control.FILES_READ, why))
-        if wanted.reads is Reads.EXACT and wanted.writes is Writes.DIRECT:
-            found.append(
-                Lacking(Control.FILES_READ, "exact reads need a layer for what is written")
-            )
-        if wanted.layer is LayerPlace.DISK and wanted.writes is Writes.DIRECT:
-            why = "there is no layer where writes reach the files at once"
-            found.append(Lacking(Control.LAYER, why, "leave out --layer or `writes: direct`"))
-        if wanted.denials is Denials.ATTESTED:
-            found += self._not_attested(wanted)
-        return found
-
-    def _not_attested(self, wanted: Confinement) -> Iterator[Lacking]:
-        if wanted.reads is Reads.EXACT or wanted.writes is Writes.DIRECT:
-            why = "exact reads and direct writes are done by another process than the run's own"
-            yield Lacking(Control.DENIALS, f"{why}, and refused to that", _NO_ATTEST)
-        if wanted.view is View.PRIVATE:
-            why = "what the private view hides is never refused by Landlock"
-            yield Lacking(Control.DENIALS, why, "choose the view `visible`")
-        lack = why_not_attested(self._host.uid, self._host.landlock_abi)
-        if lack is not None:
-            yield Lacking(Control.DENIALS, lack, f"{_NO_ATTEST}; denials are then observed")
-
     def launch(
         self,
         plan: Compiled,
@@ -262,8 +229,9 @@ class NativeEngine:
     ) -> Outcome:
         """Runs it to its end, with the very bytes that the permit names.
 
-        A layer on the disk is made in the state directory, or noted there. The box is built while `permitted` gets and spends the permit; nothing of the program starts
-        before that has returned and the permit was found to be for this run.
+        A layer on the disk is made in the state directory, or noted there. The box is built while
+        `permitted` gets and spends the permit; nothing of the program starts before that has returned
+        and the permit was found to be for this run.
         """
 
         def allowed() -> None:
