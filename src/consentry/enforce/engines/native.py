@@ -206,10 +206,8 @@ class NativeEngine:
         grants = compiled.grants
         if not compiled.alike or grants.picked or grants.rounded:
             return False  # which files there are to be picked is not remembered
-        if compiled.grants.picked or compiled.direct is not None:
-            return False  # what a pattern matches, and other programs obey, has to be found anew
-        if wanted.view is View.VISIBLE:
-            return False  # it shows the whole tree, which has to be looked at anew
+        if compiled.direct is not None or wanted.view is View.VISIBLE:
+            return False  # what other programs obey, or the whole tree, has to be looked at anew
         shown = [*(layer.root for layer in compiled.layered), *compiled.readable]
         found = hidden_places(compiled.denied, shown, wanted.workspace, self._host.home)
         return compiled.hidden == tuple(found)
