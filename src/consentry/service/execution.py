@@ -5,7 +5,7 @@ What is wrong with the line, the workspace or the host is said before anything i
 
 from contextlib import ExitStack
 
-from consentry.enforce.engines.registry import EngineGround
+from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.native.streamends import Io
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import workspace_here

@@ -19,9 +19,10 @@ from typing import Final, TypeAlias
 from consentry.base.clock import SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
+from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.engines.nativecode import SNIPPET
-from consentry.enforce.engines.registry import EngineGround, made_engine
+from consentry.enforce.engines.registry import made_engine
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.streams import write_all
 from consentry.record.auditfields import Trigger

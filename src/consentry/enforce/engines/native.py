@@ -50,7 +50,7 @@ from consentry.enforce.native.nonamespaces import NoNamespaces, refused_namespac
 from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.otherways import WayCard, try_other_ways
-from consentry.enforce.native.parent import NativeParent
+from consentry.enforce.native.parent import NativeParent, Running
 from consentry.enforce.native.planner import (
     ENGINE,
     Host,
@@ -341,7 +341,7 @@ class NativeEngine:
         wanted = plan.wanted
         network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets)
         try:
-            supervised = self._supervised(io.supervisor, allowed, go, network)
+            supervised = self._supervised(io.supervisor, running, allowed, go, network)
         except BaseException:
             network.close()
             # Nobody would look after it any more.
@@ -360,6 +360,7 @@ class NativeEngine:
     def _supervised(
         self,
         supervisor: Supervisor,
+        running: Running,
         allowed: Callable[[], None],
         go: socket.socket,
         network: BoxNetwork,
@@ -368,7 +369,7 @@ class NativeEngine:
         try:
             with Uninterrupted() as interrupts, interrupts.let_through():
                 allowed()
-            network.open(supervisor.running)
+            network.open(running)
             # Where the box could not be built, nobody reads this.
             with suppress(BrokenPipeError):
                 go.send(b"g", socket.MSG_NOSIGNAL)

@@ -1,29 +1,11 @@
 """Every engine that is built, by name, from the cheapest to the dearest; each is loaded when asked for."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
+from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.engines.interface import Engine
 from consentry.enforce.programs import NATIVE
-from consentry.surface.protected import ProtectedRoots
-
-
-@dataclass(frozen=True, slots=True)
-class EngineGround:
-    """What an engine must know of its caller.
-
-    `home` is the caller's own, `path` where its programs are looked for, `state` the state directory,
-    in which an engine may remember what its probe has shown, and None where nothing is remembered.
-    `ahead` boxes may be built before they are needed.
-    """
-
-    home: Path | None
-    protected: ProtectedRoots
-    path: str = ""
-    state: Path | None = None
-    ahead: int = 0
 
 
 def _native(ground: EngineGround) -> Engine:
@@ -32,8 +14,15 @@ def _native(ground: EngineGround) -> Engine:
     return NativeEngine(ground.home, ground.protected, ahead=ground.ahead)
 
 
+def _bubblewrap(ground: EngineGround) -> Engine:
+    from consentry.enforce.engines.bubblewrap import Bubblewrap  # noqa: PLC0415 - as above
+
+    return Bubblewrap(ground)
+
+
 _MAKERS: Final[Mapping[str, Callable[[EngineGround], Engine]]] = {
     NATIVE: _native,
+    "bubblewrap": _bubblewrap,
 }
 FROM_CHEAPEST: Final = tuple(_MAKERS)
 
