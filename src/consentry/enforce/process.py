@@ -14,7 +14,7 @@ import resource
 import select
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -27,6 +27,7 @@ GIVEN_FROM: Final = 4
 
 _SHELL: Final = "/bin/sh"
 _GATE: Final = 'cd / && umask 022 && read -r _ <&3 && exec "$@" 3<&-'
+_MOURNER: Final = 'read -r _ <&3; kill -s KILL -- "-$1"'
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 _RESET: Final = (*_HEARD, signal.SIGCHLD, signal.SIGXFSZ, signal.SIGUSR1, signal.SIGUSR2)
 _BURIAL_SECONDS: Final = 5.0
@@ -37,13 +38,41 @@ _BY_SIGNAL: Final = 128
 class Command:
     """What is started: words, of which the first is a path; its environment, streams and files.
 
-    `files` are the descriptors that it gets besides, as `GIVEN_FROM` and the numbers after it.
+    `files` are the descriptors that it gets besides, as `GIVEN_FROM` and the numbers after it. A
+    command that `outlives` whoever started it is ended by a process of ours if we die.
     """
 
     words: tuple[str, ...]
     environment: Mapping[str, str]
     streams: tuple[int, ...]
     files: tuple[int, ...] = ()
+    outlives: bool = False
+
+
+class GivenFiles:
+    """The descriptors that a command is given, each with the number that it has there."""
+
+    def __init__(self, ends: ExitStack) -> None:
+        self._ends = ends
+        self.all: list[int] = []
+
+    def given(self, descriptor: int) -> int:
+        """Hands it on, and closes it here afterwards."""
+        self._ends.callback(os.close, descriptor)
+        return self.shared(descriptor)
+
+    def shared(self, descriptor: int) -> int:
+        """Hands on what somebody else closes."""
+        self.all.append(descriptor)
+        return GIVEN_FROM + len(self.all) - 1
+
+    def of(self, content: bytes) -> int:
+        """A file in memory with that content."""
+        made = os.memfd_create("told", os.MFD_CLOEXEC)
+        number = self.given(made)
+        os.write(made, content)
+        os.lseek(made, 0, os.SEEK_SET)
+        return number
 
 
 class BoxSigns(Protocol):
@@ -83,6 +112,7 @@ class CommandBox:
         finally:
             os.close(waits)
         self._pidfd = os.pidfd_open(self._command)
+        self._mourner = _Mourner(self._command) if command.outlives else None
         self._first: tuple[int, int] | None = None
         self._status: int | None = None
         self._used = (0.0, 0.0)
@@ -123,6 +153,9 @@ class CommandBox:
     def hear(self) -> bool:
         """There is one piece of news, the last: the command has ended."""
         self._found()
+        if self._mourner is not None:
+            # While the number of the command is still its own.
+            self._mourner.dismiss()
         _, status, used = os.wait4(self._command, 0)
         self._status = status
         # Its most memory says nothing: of a spawned process it begins with that of who spawned it.
@@ -191,6 +224,23 @@ class CommandBox:
             self._go = -1
 
 
+class _Mourner:
+    """Waits for our death, and then ends the group of a command that would go on."""
+
+    def __init__(self, command: int) -> None:
+        waits, self._alive = os.pipe2(os.O_CLOEXEC)
+        try:
+            self._pid = _spawned_shell(_MOURNER, ("mourner", str(command)), {}, (waits,) * 4)
+        finally:
+            os.close(waits)
+
+    def dismiss(self) -> None:
+        """Of a command that we bury ourselves."""
+        os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+        os.close(self._alive)
+
+
 def told_status(code: int | None) -> int | None:
     """The status of the program: commands tell of a signal by a number from 129 on, as shells do."""
     if code is None or not _BY_SIGNAL < code < _BY_SIGNAL + signal.NSIG:
@@ -199,15 +249,23 @@ def told_status(code: int | None) -> int | None:
 
 
 def _spawned(command: Command, waits: int) -> int:
-    wanted = (*command.streams, waits, *command.files)
+    environment = {"PATH": "/usr/bin:/bin", **command.environment}
+    files = (*command.streams, waits, *command.files)
+    return _spawned_shell(_GATE, ("gate", *command.words), environment, files)
+
+
+def _spawned_shell(
+    script: str, words: tuple[str, ...], environment: Mapping[str, str], files: tuple[int, ...]
+) -> int:
+    """A shell in a session of its own, with these descriptors numbered from 0 and no other."""
     aside: list[int] = []
     try:
-        # Above the numbers that the command has, so that none is overwritten before it is passed.
-        aside += [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, len(wanted)) for each in wanted]
+        # Above the numbers that it will have, so that none is overwritten before it is passed.
+        aside += [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, len(files)) for each in files]
         return os.posix_spawn(
             _SHELL,
-            [_SHELL, "-c", _GATE, "gate", *command.words],
-            {"PATH": "/usr/bin:/bin", **command.environment},
+            [_SHELL, "-c", script, *words],
+            environment,
             file_actions=[
                 *((os.POSIX_SPAWN_DUP2, each, number) for number, each in enumerate(aside)),
                 *((os.POSIX_SPAWN_CLOSE, each) for each in _inherited(len(aside))),

@@ -38,7 +38,7 @@ from consentry.enforce.engines.commandengine import (
 from consentry.enforce.limits import Mechanism
 from consentry.enforce.native.plangrants import SHM
 from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
-from consentry.enforce.process import GIVEN_FROM, Command, children_of
+from consentry.enforce.process import Command, GivenFiles, children_of
 from consentry.enforce.sealing import SealedFile
 from consentry.enforce.usage import Control as Limited
 
@@ -100,7 +100,7 @@ class Bubblewrap(CommandEngine):
     ) -> Prepared:
         """Everything is told through descriptors, so that no list of processes shows it."""
         program = self.program_path()
-        files = _Files(ends)
+        files = GivenFiles(ends)
         told, tells = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signs = StatusSigns(told)
         status = files.given(tells)
@@ -144,38 +144,12 @@ class Bubblewrap(CommandEngine):
         )
 
 
-class _Files:
-    """The descriptors that a command is given, each with the number that it has there."""
-
-    def __init__(self, ends: ExitStack) -> None:
-        self._ends = ends
-        self.all: list[int] = []
-
-    def given(self, descriptor: int) -> int:
-        """Hands it on, and closes it here afterwards."""
-        self._ends.callback(os.close, descriptor)
-        return self.shared(descriptor)
-
-    def shared(self, descriptor: int) -> int:
-        """Hands on what somebody else closes."""
-        self.all.append(descriptor)
-        return GIVEN_FROM + len(self.all) - 1
-
-    def of(self, content: bytes) -> int:
-        """A file in memory with that content."""
-        made = os.memfd_create("told", os.MFD_CLOEXEC)
-        number = self.given(made)
-        os.write(made, content)
-        os.lseek(made, 0, os.SEEK_SET)
-        return number
-
-
 class _Items:
     """How each thing in a box is said to bwrap."""
 
     def __init__(
         self,
-        files: _Files,
+        files: GivenFiles,
         sealed: Sequence[SealedFile],
         held: dict[Shown, int],
         plan: CommandPlan,
