@@ -101,16 +101,12 @@ class Bubblewrap(CommandEngine):
         """Everything is told through descriptors, so that no list of processes shows it."""
         program = self.program_path()
         files = GivenFiles(ends)
-        told, tells = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        signs = StatusSigns(told)
-        status = files.given(tells)
         items = tuple(box_items(plan.plan))
         by_descriptor = _BY_DESCRIPTOR in Path(program).read_bytes()
         held = held_places(items)
         for descriptor in held.values():
             ends.callback(os.close, descriptor)
-        words = [*self._namespaces(plan), "--json-status-fd", str(status)]
-        words += ["--seccomp", str(files.of(self._filter(plan)))]
+        words = [*self._namespaces(plan), "--seccomp", str(files.of(self._filter(plan)))]
         described = _Items(files, sealed, held if by_descriptor else {}, plan)
         for item in items:
             words += described.words(item)
@@ -118,6 +114,9 @@ class Bubblewrap(CommandEngine):
             words += ["--remount-ro", "/proc"]
         words += ["--remount-ro", "/dev", "--remount-ro", "/"]
         words += ["--chdir", str(plan.wanted.program.folder)]
+        told, tells = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signs = StatusSigns(told)
+        words += ["--json-status-fd", str(files.given(tells))]
         arguments = files.of(b"".join(os.fsencode(word) + b"\0" for word in words))
         leads = [str(_SETSID), "--ctty"] if has_terminal and _SETSID.exists() else []
         started = (*leads, str(plan.wanted.program.path), *plan.wanted.program.words[1:])

@@ -258,7 +258,11 @@ class CommandEngine(ABC):
             terminal = io.terminal
             has_terminal = terminal is not None and streams.files[0] == terminal.its
             prepared = self.prepared(plan, sealed, streams.files, opened, has_terminal=has_terminal)
-            box = CommandBox(prepared.command, prepared.signs)
+            try:
+                box = CommandBox(prepared.command, prepared.signs)
+            except BaseException:
+                prepared.signs.close()
+                raise
         try:
             box.hold(held.told()["groups"], plan.limits.rlimits)
         except BaseException as problem:

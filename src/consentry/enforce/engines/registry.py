@@ -20,9 +20,16 @@ def _bubblewrap(ground: EngineGround) -> Engine:
     return Bubblewrap(ground)
 
 
+def _firejail(ground: EngineGround) -> Engine:
+    from consentry.enforce.engines.firejail import Firejail  # noqa: PLC0415 - as above
+
+    return Firejail(ground)
+
+
 _MAKERS: Final[Mapping[str, Callable[[EngineGround], Engine]]] = {
     NATIVE: _native,
     "bubblewrap": _bubblewrap,
+    "firejail": _firejail,
 }
 FROM_CHEAPEST: Final = tuple(_MAKERS)
 
