@@ -42,7 +42,9 @@ _HELD: Final = (
     Held(Control.NO_NETWORK, "a network namespace with nothing in it, and no named sockets"),
     Held(Control.ENVIRONMENT, "built from nothing"),
     Held(Control.PROCESSES_APART, "a pid namespace"),
-    Held(Control.SYSTEM_CALLS, "firejail's seccomp filters"),
+    Held(
+        Control.SYSTEM_CALLS, "firejail's seccomp filters, and no terminals but the one it is given"
+    ),
     Held(Control.NO_NEW_POWERS, "no_new_privs, empty capability sets, seccomp"),
 )
 _LACKING: Final = (

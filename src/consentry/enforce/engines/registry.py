@@ -26,9 +26,16 @@ def _firejail(ground: EngineGround) -> Engine:
     return Firejail(ground)
 
 
+def _nsjail(ground: EngineGround) -> Engine:
+    from consentry.enforce.engines.nsjail import Nsjail  # noqa: PLC0415 - as above
+
+    return Nsjail(ground)
+
+
 _MAKERS: Final[Mapping[str, Callable[[EngineGround], Engine]]] = {
     NATIVE: _native,
     "bubblewrap": _bubblewrap,
+    "nsjail": _nsjail,
     "firejail": _firejail,
 }
 FROM_CHEAPEST: Final = tuple(_MAKERS)
