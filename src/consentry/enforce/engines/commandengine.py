@@ -29,6 +29,7 @@ from consentry.enforce.engines.rememberedprobe import RememberedProbe
 from consentry.enforce.engines.tryout import try_out_direct
 from consentry.enforce.facts import HostView
 from consentry.enforce.holding import HeldLimits
+from consentry.enforce.hops import leads_through
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
@@ -117,8 +118,10 @@ class CommandEngine(ABC):
         yield from ()
 
     def found(self) -> str | None:
-        """The command, where it is on the caller's path."""
-        return shutil.which(self.program, path=self._ground.path or os.defpath)
+        """The command, where it is on the caller's path; a relative folder there is anybody's."""
+        folders = (self._ground.path or os.defpath).split(os.pathsep)
+        absolute = os.pathsep.join(each for each in folders if each.startswith("/"))
+        return shutil.which(self.program, path=absolute)
 
     def missing(self) -> str | None:
         """Why it cannot be used at all, from looking at files alone."""
@@ -162,6 +165,10 @@ class CommandEngine(ABC):
 
     def compile(self, wanted: Confinement) -> CommandPlan:
         """Binds it to this host; raises `NotEnforceable` with all that it lacks."""
+        program = self.program_path()
+        if leads_through(Path(program), wanted.workspace):
+            message = f"`{program}` lies in the workspace, or is reached through it"
+            raise Refused(Code.NOT_ENFORCEABLE, f"{message}, so it is not started")
         return self._compiled(wanted, self.probe())
 
     def _compiled(self, wanted: Confinement, shown: Probe | None) -> CommandPlan:

@@ -14,6 +14,7 @@ from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome, Probe
 from consentry.enforce.limits import LimitPlan
 from consentry.enforce.native.planner import Plan
+from consentry.enforce.native.probe import Trial
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.sealing import SealedFile
 
@@ -40,7 +41,11 @@ class Engine(Protocol):
         ...
 
     def probe(self) -> Probe:
-        """What it enforces on this host, shown by doing it."""
+        """What it enforces on this host, shown by doing it, now or once before."""
+        ...
+
+    def try_out(self) -> Trial:
+        """The same, shown now, with the score-card it was made from."""
         ...
 
     def compile(self, wanted: Confinement) -> Compiled:
