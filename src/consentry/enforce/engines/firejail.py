@@ -145,7 +145,7 @@ class Firejail(CommandEngine):
             "/bin/sh",
             f"/proc/self/fd/{script}",
         )
-        environment = {"HOME": str(_own_home()), "USER": "user", "LANG": "C.UTF-8"}
+        environment = {"HOME": str(_own_home()), "SHELL": "/bin/sh", "LANG": "C.UTF-8"}
         command = Command(words, environment, streams, tuple(files.all), outlives=True)
         return Prepared(command, _Signs(told))
 
