@@ -11,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from bench import covers, ledger, ledgersize, observer, reach, sandbox, startup
+from bench import containers, covers, ledger, ledgersize, observer, reach, sandbox, startup
 
 PAGE = Path("docs/explanation/how-fast.md")
 BENCHES = {
@@ -21,6 +21,7 @@ BENCHES = {
     "ledgersize": ledgersize.run,
     "observer": observer.run,
     "reach": reach.run,
+    "containers": containers.run,
 }
 SANDBOX = "sandbox"
 

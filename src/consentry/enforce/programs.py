@@ -17,7 +17,7 @@ from consentry.enforce.ownership import stranger_over_file
 
 NATIVE = "native"
 # Those with a driver, a file of the engine's name in `enforce/engines`.
-BUILT = (NATIVE, "bubblewrap", "firejail", "nsjail")
+BUILT = (NATIVE, "bubblewrap", "firejail", "nsjail", "docker", "podman")
 # Engine and the program that makes it; native needs none.
 PROGRAMS = (
     ("bubblewrap", "bwrap"),

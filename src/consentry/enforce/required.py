@@ -57,14 +57,18 @@ def lacking_for(wanted: Confinement, plan: Plan, shown: Probe) -> Iterator[Lacki
             yield Lacking(control, why, remedy or _OUR_OWN)
 
 
-def untranslatable(wanted: Confinement, plan: Plan) -> Iterator[Lacking]:
+def untranslatable(wanted: Confinement) -> Iterator[Lacking]:
     """What only our own engine has a means for, so that no other can be told of it."""
     if ways_of(wanted.surface.net_access):
         why = "the network is reached through our proxy, which has no way into a box of this engine"
         yield Lacking(Control.NO_NETWORK, why, f"{_OUR_OWN}, or leave out the network")
     if wanted.view is View.VISIBLE:
-        why = "the host's tree in sight is closed by Landlock, which this engine does not use"
+        why = "the host's tree in sight is shown by mounts that this engine cannot be told of"
         yield Lacking(Control.READS, why, f"{_OUR_OWN}, or the view `private`")
+
+
+def held_by_landlock(plan: Plan) -> Iterator[Lacking]:
+    """What an engine without Landlock cannot be told of besides."""
     for each in plan.grants.picked:
         why = f"`{each.root.pattern.text}` is held file by file by Landlock's rules"
         yield Lacking(Control.READS, why, f"{_OUR_OWN}, or grant the folder `{each.root.path}`")

@@ -68,7 +68,8 @@ def try_engines(
 ) -> EnginesReport:
     """Starts a box in each of them, attacks it from inside, and ends it; records nothing."""
     home = own_home(around).path
-    ground = EngineGround(home, protected_here(around), around.environ.get("PATH", ""))
+    path, environ = around.environ.get("PATH", ""), around.environ
+    ground = EngineGround(home, protected_here(around), path, environ=environ)
     tried: list[TriedEngine] = []
     missing: list[tuple[str, str]] = []
     for name in names:

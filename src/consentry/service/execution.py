@@ -59,6 +59,7 @@ def carry_out(
                 bound.protected,
                 around.environ.get("PATH", ""),
                 ledger_place(around).folder,
+                environ=around.environ,
             )
             desk = held.enter_context(engine_desk(ground))
             chosen = choose_engine(wish.engines, bound.confinement, desk)

@@ -135,7 +135,9 @@ class Library:
         bound = bind_wish(call.wish, workspace_here(around, call.workspace), around)
         home, place = own_home(around).path, ledger_place(around)
         path = around.environ.get("PATH", "")
-        ground = EngineGround(home, bound.protected, path, place.folder, ahead=_BOXES_AHEAD)
+        ground = EngineGround(
+            home, bound.protected, path, place.folder, _BOXES_AHEAD, around.environ
+        )
         desk = EngineDesk(lambda name: self._kept_engine(name, ground) or made_engine(name, ground))
         chosen = choose_engine(call.wish.engines, bound.confinement, desk)
         bounds = (chosen.engine.name, ground)

@@ -35,13 +35,13 @@ from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
 from consentry.enforce.native.ending import LIMITED, LimitWatch, ending_of, held_limits, usage_of
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
-from consentry.enforce.native.planner import Host, compile_plan, require_rounding
+from consentry.enforce.native.planner import Host, Plan, compile_plan, require_rounding
 from consentry.enforce.native.probe import Trial
 from consentry.enforce.native.streamends import Io, StreamEnds
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.ownership import stranger_over_file
 from consentry.enforce.process import BoxSigns, Command, CommandBox
-from consentry.enforce.required import lacking_for, untranslatable
+from consentry.enforce.required import held_by_landlock, lacking_for, untranslatable
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe
 from consentry.enforce.usage import Control as LimitedControl
@@ -113,6 +113,11 @@ class CommandEngine(ABC):
     ) -> Prepared:
         """The command for one run; what it opens is closed by `ends`."""
 
+    def untranslatable(self, wanted: Confinement, plan: Plan) -> Iterator[Lacking]:
+        """What no command can be told of, unless it has something of ours to hold it by."""
+        yield from untranslatable(wanted)
+        yield from held_by_landlock(plan)
+
     def refusals(self, plan: CommandPlan) -> Iterator[Lacking]:  # noqa: ARG002 - for those below
         """What of a plan it cannot be told; nothing, usually."""
         yield from ()
@@ -150,7 +155,12 @@ class CommandEngine(ABC):
         return self._trial
 
     def _kept(self) -> RememberedProbe:
-        return RememberedProbe(self.name, self.program_path(), self._ground.state, self._host.uid)
+        path, ground = self.program_path(), self._ground
+        return RememberedProbe(self.name, path, ground.state, self._host.uid, self.depends_on())
+
+    def depends_on(self) -> str:
+        """What it depends on besides the command, the kernel and the user."""
+        return ""
 
     def program_path(self) -> str:
         """Raises where it is missing."""
@@ -178,7 +188,7 @@ class CommandEngine(ABC):
         plan = compile_plan(wanted, self._host)
         compiled = CommandPlan(wanted, plan, limits, self.name)
         lacking = [
-            *untranslatable(wanted, plan),
+            *self.untranslatable(wanted, plan),
             *untold(plan),
             *(Lacking(LIMITED[each.control], each.why) for each in limits.unheld),
             *self.refusals(compiled),

@@ -1,6 +1,7 @@
 """What every engine is made with."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from consentry.surface.protected import ProtectedRoots
@@ -12,7 +13,8 @@ class EngineGround:
 
     `home` is the caller's own, `path` where its programs are looked for, `state` the state directory,
     in which an engine may remember what its probe has shown, and None where nothing is remembered.
-    `ahead` boxes may be built before they are needed.
+    `ahead` boxes may be built before they are needed. `environ` is the caller's environment, of which an
+    engine takes what leads to its daemon or its store, and gives nothing on.
     """
 
     home: Path | None
@@ -20,3 +22,4 @@ class EngineGround:
     path: str = ""
     state: Path | None = None
     ahead: int = 0
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)

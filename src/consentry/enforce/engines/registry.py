@@ -32,11 +32,25 @@ def _nsjail(ground: EngineGround) -> Engine:
     return Nsjail(ground)
 
 
+def _docker(ground: EngineGround) -> Engine:
+    from consentry.enforce.engines.docker import Docker  # noqa: PLC0415 - as above
+
+    return Docker(ground)
+
+
+def _podman(ground: EngineGround) -> Engine:
+    from consentry.enforce.engines.podman import Podman  # noqa: PLC0415 - as above
+
+    return Podman(ground)
+
+
 _MAKERS: Final[Mapping[str, Callable[[EngineGround], Engine]]] = {
     NATIVE: _native,
     "bubblewrap": _bubblewrap,
     "nsjail": _nsjail,
     "firejail": _firejail,
+    "podman": _podman,
+    "docker": _docker,
 }
 FROM_CHEAPEST: Final = tuple(_MAKERS)
 

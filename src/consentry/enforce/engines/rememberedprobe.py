@@ -30,6 +30,8 @@ class RememberedProbe:
     program: str
     state: Path | None
     uid: int
+    also: str = ""
+    """What it depends on besides, such as a daemon."""
 
     def read(self) -> Probe | None:
         """What was shown under the same circumstances."""

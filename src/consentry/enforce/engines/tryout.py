@@ -12,7 +12,7 @@ from typing import Final
 
 from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement, Limits
-from consentry.enforce.engine import Held, Lacking, Probe
+from consentry.enforce.engine import Control, Held, Lacking, Probe
 from consentry.enforce.native.probe import (
     Launch,
     Trial,
@@ -47,7 +47,7 @@ def _tried(engine: str, launch: Launch, lacks: Sequence[Lacking]) -> Trial:
     said = "there is no interpreter that a box could start"
     for interpreter, prefixes in interpreters():
         with Ground(str(_LASTING)) as ground:
-            wanted = direct_confinement(ground.confinement(interpreter, prefixes))
+            wanted = direct_confinement(ground.confinement(interpreter, prefixes), lacks)
             outcome, unlimited = launched(launch, wanted)
             try:
                 card = ScoreCard.of(outcome.stdout, outcome.limit, unpromised)
@@ -61,12 +61,14 @@ def _tried(engine: str, launch: Launch, lacks: Sequence[Lacking]) -> Trial:
     return Trial(nothing_held(engine, f"the probe gave no answer: {said}", ""))
 
 
-def direct_confinement(wanted: Confinement) -> Confinement:
-    """The same as such engines can hold it."""
-    any_program = Surface.of(run=Level.ANY).proc_exec
+def direct_confinement(wanted: Confinement, lacks: Sequence[Lacking]) -> Confinement:
+    """The same as such an engine can hold it: any program, where it cannot tell them apart."""
+    surface = wanted.surface
+    if any(each.control is Control.PROGRAMS for each in lacks):
+        surface = replace(surface, proc_exec=Surface.of(run=Level.ANY).proc_exec)
     return replace(
         wanted,
-        surface=replace(wanted.surface, proc_exec=any_program),
+        surface=surface,
         writes=Writes.DIRECT,
         limits=replace(wanted.limits, written_bytes=Limits().written_bytes),
     )
