@@ -7,7 +7,7 @@ profile is the same for every engine: one folder is written at once, and one in 
 import os
 import pwd
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,13 +21,15 @@ from consentry.surface.protected import protected_roots
 from tests.cli.conftest import CommandLine, Ended, interpreter_for
 from tests.cli.execs import put, started
 from tests.elsewhere import folder_elsewhere
+from tests.enforce.engines.container.runs import KEPT_BY
 
 if TYPE_CHECKING:
     import subprocess
 
 NATIVE: Final = "native"
-OF_A_USER: Final = ("firejail",)
-"""Engines that are of no use to root."""
+CONTAINERS: Final = tuple(KEPT_BY)
+OF_A_USER: Final = ("firejail", *CONTAINERS)
+"""Engines that are of no use to root, or that write nothing of root's at once."""
 
 _NOBODY: Final = 65534
 _PROFILE: Final = """
@@ -48,12 +50,13 @@ def made(name: str) -> Engine:
 
 def engines_here() -> list[str]:
     """Those on this machine that are commands on it, and our own."""
-    return [name for name in FROM_CHEAPEST if made(name).missing() is None]
+    # Docker's daemon is started when it is needed.
+    return [name for name in FROM_CHEAPEST if made(name).missing() is None or name in CONTAINERS]
 
 
 def ordinary(engine: str) -> int:
     """A user that the engine works for: firejail wants one with a home folder."""
-    if engine in OF_A_USER:
+    if engine in OF_A_USER and engine not in CONTAINERS:
         for each in pwd.getpwall():
             folder = Path(each.pw_dir)
             if each.pw_uid and folder.is_dir() and folder.stat().st_uid == each.pw_uid:
@@ -92,13 +95,16 @@ class Bench:
 @contextmanager
 def bench_of(engine: str, uid: int) -> Iterator[Bench]:
     """With a project and a home of that user's, gone afterwards."""
-    with folder_elsewhere() as place:
+    with ExitStack() as ends:
+        kept = ends.enter_context(KEPT_BY[engine](uid)) if engine in CONTAINERS else {}
+        place = ends.enter_context(folder_elsewhere())
         place.chmod(0o755)
         for name in ("home", "project", "project/.git", "project/out", "project/out/keys"):
             (place / name).mkdir()
             os.chown(place / name, uid, uid)
         identity: dict[str, Any] = {}
         environ = {"HOME": str(place / "home"), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        environ |= kept
         line = CommandLine(place / "project", environ)
         if uid != os.getuid():
             identity = {"user": uid, "group": uid, "extra_groups": ()}

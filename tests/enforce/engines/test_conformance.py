@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.execs import last_record, put
-from tests.enforce.engines.benches import NATIVE, Bench
+from tests.enforce.engines.benches import CONTAINERS, NATIVE, Bench
 
 _PATIENCE = 15.0
 _ODD = b"a\xff'\"$(x) *\n\\z"
@@ -92,10 +92,23 @@ def test_what_it_prints_is_capped(bench: Bench) -> None:
     assert last_record(bench.line)["execution"]["limit"] == "output"
 
 
+def _is_lacking(bench: Bench, control: str, *options: str) -> bool:
+    """Whether the engine refuses such a limit here, which one without control groups has to."""
+    ended = bench.run("true", options=options)
+    if ended.status == 126:
+        assert bench.engine == "podman"
+        assert f"{control}: an ordinary user's containers have no control groups" in ended.err
+        return True
+    assert ended.status == 0
+    return False
+
+
 def test_memory_is_limited(bench: Bench) -> None:
     """A program that takes more than it may is ended, one that takes less is not."""
     take = "import sys, time; held = bytearray(int(sys.argv[1]) << 20); time.sleep(1)"
     options = ("--memory", "96MB")
+    if _is_lacking(bench, "memory", *options):
+        return
     assert bench.run(_PYTHON, "-c", take, "16", options=options).status == 0
     assert bench.run(_PYTHON, "-c", take, "400", options=options).status == 137
     assert last_record(bench.line)["execution"]["limit"] == "memory_bytes"
@@ -103,6 +116,8 @@ def test_memory_is_limited(bench: Bench) -> None:
 
 def test_processor_time_is_limited(bench: Bench) -> None:
     """Of all processes together."""
+    if _is_lacking(bench, "cpu", "--cpu", "1"):
+        return
     script = "while :; do :; done & while :; do :; done"
     assert bench.run("sh", "-c", script, options=("--cpu", "1")).status == 137
     assert last_record(bench.line)["execution"]["limit"] == "cpu_seconds"
@@ -110,6 +125,8 @@ def test_processor_time_is_limited(bench: Bench) -> None:
 
 def test_processes_are_limited(bench: Bench) -> None:
     """Either no more can be made, or the run is ended."""
+    if _is_lacking(bench, "processes", "--processes", "12"):
+        return
     make = (
         "import os, time\nmade = 0\n"
         "for _ in range(40):\n"
@@ -135,9 +152,11 @@ def test_its_environment_is_what_it_is_given(bench: Bench) -> None:
 
 def test_its_own_folders_are_empty_and_go(bench: Bench) -> None:
     """Its /tmp and its home are its own, and nothing of them is left."""
-    script = 'ls -A /tmp "$HOME"; echo x > /tmp/left-behind; echo x > "$HOME/left"; echo done'
+    script = (
+        'ls -A /tmp; ls -A "$HOME"; echo x > /tmp/left-behind; echo x > "$HOME/left"; echo done'
+    )
     ended = bench.run("sh", "-c", script)
-    assert ended.out.split() in (["/tmp:", ended.out.split()[1], "done"], ["done"]), ended
+    assert ended.out == "done\n", ended
     assert not Path("/tmp/left-behind").exists()
 
 
@@ -145,7 +164,7 @@ def test_it_starts_in_the_project_with_every_byte_of_its_words(bench: Bench) -> 
     """Spaces, quotes, newlines and bytes that are no text."""
     script = "import os, sys; print(os.getcwd(), [os.fsencode(w).hex() for w in sys.argv[1:]])"
     ended = bench.run(_PYTHON.encode(), b"-c", script.encode(), _ODD, b"")
-    assert ended.out == f"{bench.project} {[_ODD.hex(), '']}\n"
+    assert ended.out == f"{bench.project} {[_ODD.hex(), '']}\n", ended
 
 
 def test_what_is_granted_is_there_and_what_is_not_is_not(bench: Bench) -> None:
@@ -222,6 +241,8 @@ def test_what_an_engine_lacks_is_refused_with_what_would_help(bench: Bench) -> N
         (("--exec", "any", "--net", "example.org"), "no-network", "leave out the network"),
         (("--exec", "any", "--view", "visible"), "reads", "private"),
     ):
+        if control == "programs" and bench.engine in CONTAINERS:
+            continue  # their first process holds it
         ended = bench.line("exec", "--engine", bench.engine, *options, *program)
         assert (ended.status, ended.out) == (126, ""), options
         assert f"`{bench.engine}` cannot enforce" in ended.err

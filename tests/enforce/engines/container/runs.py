@@ -44,8 +44,8 @@ def ground(home: Path | None = None) -> EngineGround:
 
 
 @contextmanager
-def kept_by_docker() -> Iterator[dict[str, str]]:
-    """The variables that lead to a daemon; skips where none can run."""
+def kept_by_docker(user: int | None = None) -> Iterator[dict[str, str]]:
+    """The variables that lead to a daemon whose socket is that user's; skips where none can run."""
     if os.geteuid() != 0:
         pytest.skip("a daemon of Docker's needs root")
     for name in ("dockerd", "docker", "unshare"):
@@ -56,12 +56,15 @@ def kept_by_docker() -> Iterator[dict[str, str]]:
             ends.enter_context(own_daemon(Path(folder), {**os.environ, "PATH": PATH}))
         except Absent as problem:
             pytest.skip(f"no daemon of Docker's runs here: {problem}")
+        Path(folder).chmod(0o755)
+        if user is not None:
+            os.chown(f"{folder}/sock", user, user)
         yield {"DOCKER_HOST": f"unix://{folder}/sock"}
 
 
 @contextmanager
-def kept_by_podman() -> Iterator[dict[str, str]]:
-    """The variables that lead to a store of Podman's own."""
+def kept_by_podman(user: int | None = None) -> Iterator[dict[str, str]]:
+    """The variables that lead to a store of Podman's own, which is that user's."""
     if shutil.which("podman", path=PATH) is None:
         pytest.skip("`podman` is not installed")
     with TemporaryDirectory(prefix="consentry-podman-") as folder:
@@ -70,6 +73,8 @@ def kept_by_podman() -> Iterator[dict[str, str]]:
             f'[storage]\ndriver = "vfs"\ngraphroot = "{folder}/root"\nrunroot = "{folder}/run"\n'
             f'rootless_storage_path = "{folder}/root"\n'
         )
+        if user is not None:
+            os.chown(folder, user, user)
         yield {"CONTAINERS_STORAGE_CONF": str(conf), "XDG_RUNTIME_DIR": folder}
 
 
