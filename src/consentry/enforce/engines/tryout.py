@@ -43,12 +43,12 @@ def try_out_direct(engine: str, launch: Launch, lacks: Sequence[Lacking]) -> Tri
 
 
 def _tried(engine: str, launch: Launch, lacks: Sequence[Lacking]) -> Trial:
-    unpromised = frozenset(each.control.value for each in lacks)
     said = "there is no interpreter that a box could start"
     for interpreter, prefixes in interpreters():
         with Ground(str(_LASTING)) as ground:
             wanted = direct_confinement(ground.confinement(interpreter, prefixes), lacks)
             outcome, unlimited = launched(launch, wanted)
+            unpromised = frozenset(each.control.value for each in (*lacks, *unlimited))
             try:
                 card = ScoreCard.of(outcome.stdout, outcome.limit, unpromised)
             except ValueError:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement
@@ -21,7 +21,12 @@ from consentry.enforce.scorecard import Ground, ScoreCard, Verdict
 
 Launch: TypeAlias = Callable[[Confinement], Outcome]
 
-_LIMITS: Final = (Control.CPU, Control.MEMORY, Control.PROCESSES, Control.FILE_SIZE)
+_LIMITS: Final = {
+    Control.CPU: "cpu_seconds",
+    Control.MEMORY: "memory_bytes",
+    Control.PROCESSES: "processes",
+    Control.FILE_SIZE: "file_bytes",
+}
 _SYSTEM_PYTHON: Final = Path("/usr/bin/python3")
 MUST_WORK: Final = {
     "read-granted": "a granted file cannot be read",
@@ -95,9 +100,8 @@ def launched(launch: Launch, wanted: Confinement) -> tuple[Outcome, tuple[Lackin
     except NotEnforceable as problem:
         if any(each.control not in _LIMITS for each in problem.lacking):
             raise
-        limits = replace(
-            wanted.limits, cpu_seconds=None, memory_bytes=None, processes=None, file_bytes=None
-        )
+        without: dict[str, Any] = {_LIMITS[each.control]: None for each in problem.lacking}
+        limits = replace(wanted.limits, **without)
         return launch(replace(wanted, limits=limits)), problem.lacking
 
 
