@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from time import perf_counter_ns
 
@@ -46,11 +46,10 @@ def run() -> bool:
     """Prints the table; returns whether the target is met."""
     heading(f"commit ({FILES} changed files of {BYTES} bytes, {ROUNDS} rounds, in turns)")
     taken: dict[str, list[int]] = {"cp": [], "disk": [], "memory": []}
-    with (
-        tempfile.TemporaryDirectory(dir=Path.cwd()) as folder,
-        closing(NativeEngine(None, protected_roots())) as engine,
-    ):
-        place = Path(folder)
+    with ExitStack() as held:
+        place = Path(held.enter_context(tempfile.TemporaryDirectory(dir=Path.cwd())))
+        made = NativeEngine(None, protected_roots(), state=place / "state")
+        engine = held.enter_context(closing(made))
         place.chmod(0o755)
         for name in ("disk", "memory", "old", "new"):
             _fill(place / name)
@@ -95,7 +94,7 @@ def _committed(engine: NativeEngine, place: Path, where: LayerPlace, number: int
     roots = [LayerRoot.over(0, workspace)]
     rules = WriteRules.bound(PatternScope.parse(["./"]), workspace=workspace)
     started_ns = file_clock_ns()
-    done = engine._held_run(engine.compile(wanted), (), Io(keeps=True), state=state)  # noqa: SLF001
+    done = engine._held_run(engine.compile(wanted), (), Io(keeps=True))  # noqa: SLF001
     if done.exit_code != 0 or done.layer is None:
         raise RuntimeError(done.stderr.decode(errors="replace"))
     os.sync()

@@ -1,7 +1,7 @@
-"""A Docker daemon of the bench's own: unpacked, started and removed without a trace in the host.
+"""A Docker daemon of one's own, for the bench and the tests: started and removed without a trace.
 
 It lives in a mount and a pid namespace of its own, so that ending its first process ends all of it;
-its data, socket and settings lie in the bench's folder. The image is one static program.
+its data, socket and settings lie in a folder. The image is one static program.
 """
 
 import os
@@ -36,13 +36,12 @@ def docker_run(folder: Path, project: Path) -> Iterator[tuple[str, Callable[[Seq
         raise Absent("`unshare` is not installed")
     needs = {"dockerd": "docker.io"}  # the Debian package
     environ = unpacked(folder / "debian", needs, always=["busybox-static"])
-    environ |= {"DOCKER_HOST": f"unix://{folder}/sock", "DOCKER_CONFIG": str(folder)}
+    environ |= daemon_variables(folder)
     program = shutil.which("docker", path=environ["PATH"])
     busybox = shutil.which("busybox", path=environ["PATH"])
     if program is None or busybox is None:
         raise Absent("its packages lack a program")
-    with _daemon(folder, environ) as daemon:
-        _wait(daemon, [program, "version"], environ, folder / "log")
+    with own_daemon(folder, environ):
         said_by([program, "import", str(_image(folder, Path(busybox))), _IMAGE], environ)
         volume = f"{project}:{project}:ro"
         words = [program, "run", "--rm", "--network", "none", "--volume", volume, _IMAGE]
@@ -50,9 +49,24 @@ def docker_run(folder: Path, project: Path) -> Iterator[tuple[str, Callable[[Seq
         yield f"docker {version}", lambda command: status_of([*words, *command], environ)
 
 
+def daemon_variables(folder: Path) -> dict[str, str]:
+    """What leads the command to the daemon of that folder."""
+    return {"DOCKER_HOST": f"unix://{folder}/sock", "DOCKER_CONFIG": str(folder)}
+
+
+@contextmanager
+def own_daemon(folder: Path, environ: dict[str, str]) -> Iterator[None]:
+    """A daemon that answers; raises `Absent` with its last words where none comes up."""
+    program = shutil.which("docker", path=environ["PATH"]) or "docker"
+    variables = {**environ, **daemon_variables(folder)}
+    with _daemon(folder, variables) as daemon:
+        _wait(daemon, [program, "version"], variables, folder / "log")
+        yield
+
+
 @contextmanager
 def _daemon(folder: Path, environ: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    group = f"consentry-bench-{os.getpid()}"
+    group = f"consentry-docker-{os.getpid()}"
     apart = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     daemon = ["dockerd", "--iptables=false", "--bridge=none", "--storage-driver=vfs"]
     daemon += [f"--data-root={folder}/data", f"--exec-root={folder}/exec"]

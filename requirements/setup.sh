@@ -24,7 +24,7 @@ esac
 
 # System packages, by their Debian names.
 python_packages=(python3 python3-venv)
-test_packages=(git curl tmux zsh fish openssl strace postgresql)
+test_packages=(docker.io git curl tmux zsh fish openssl podman strace postgresql)
 
 venv=.venv
 started=$SECONDS
@@ -84,9 +84,12 @@ apt_install() {
 is_installed() {
     case "$1" in
         postgresql) has_postgres ;;
+        docker.io) has_docker ;; # as Debian calls it
         *) command -v "$1" >/dev/null ;;
     esac
 }
+
+has_docker() { (PATH=$PATH:/usr/sbin && command -v docker && command -v dockerd) >/dev/null; }
 
 has_postgres() {
     if [ -n "${POSTGRES_BIN:-}" ]; then

@@ -106,7 +106,7 @@ def consentry(home: Path, project: Path) -> CommandLine:
     return CommandLine(project, _environ(home))
 
 
-def _interpreter_for(identity: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
+def interpreter_for(identity: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, str]]:
     """A way to run the command under that identity: this interpreter, or else the system's.
 
     A development interpreter may lie in a home folder that nobody else can enter.
@@ -136,7 +136,7 @@ def as_nobody() -> Iterator[CommandLine]:
     if os.geteuid() != 0:
         pytest.skip("the other tests run as an ordinary user already")
     identity: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": ()}
-    program, environ = _interpreter_for(identity)
+    program, environ = interpreter_for(identity)
     place = Path(tempfile.mkdtemp(prefix="consentry-nobody-"))
     try:
         for folder in (place, place / "home", place / "project", place / "project/.git"):

@@ -26,9 +26,10 @@ from consentry.enforce.native import calls
 from consentry.enforce.native.disklayer import DiskLayer
 from consentry.enforce.native.mediatedreads import with_mediated_reads
 from consentry.enforce.native.otherids import ids_behind_root
-from consentry.enforce.native.parent import Ended, NativeParent, Running
+from consentry.enforce.native.parent import NativeParent, Running
 from consentry.enforce.native.planner import Host, Plan, compile_plan
 from consentry.enforce.programfiles import look_at_program
+from consentry.enforce.running import Ended
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
 from consentry.surface.modes import LayerPlace, Reads, View, Writes

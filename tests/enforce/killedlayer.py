@@ -25,8 +25,8 @@ def main() -> None:
     surface = Surface.of(read=["./"], write=["./"])
     wanted = Confinement(surface, workspace, program, ENVIRONMENT, layer=LayerPlace.DISK)
     Thread(target=_tell, args=(state,), daemon=True).start()
-    engine = NativeEngine(None, protected_roots())
-    engine._held_run(engine.compile(wanted), (), Io(keeps=True), state=state)
+    engine = NativeEngine(None, protected_roots(), state=state)
+    engine._held_run(engine.compile(wanted), (), Io(keeps=True))
 
 
 def _tell(state: Path) -> None:

@@ -32,14 +32,14 @@ if sys.argv[1] == 'pass':
 def main() -> None:
     """Once with a descriptor passed out, once without."""
     workspace, state = map(Path, sys.argv[1:])
-    with closing(NativeEngine(None, protected_roots())) as engine:
+    with closing(NativeEngine(None, protected_roots(), state=state)) as engine:
         for word in ("pass", "none"):
             mine, its = socket.socketpair()
             program = program_of([PYTHON, "-I", "-S", "-c", _CODE, word], workspace)
             surface = Surface.of(read=["./"], write=["./"])
             wanted = Confinement(surface, workspace, program, ENVIRONMENT, layer=LayerPlace.DISK)
             io = Io(stdin=its.detach(), keeps=True)
-            done = engine._held_run(engine.compile(wanted), (), io, state=state)
+            done = engine._held_run(engine.compile(wanted), (), io)
             assert done.exit_code == 0, done.stderr
             assert done.layer is not None
             note = note_of(done.layer)

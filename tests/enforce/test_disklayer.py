@@ -52,7 +52,7 @@ def state(workspace: Path) -> Path:
 
 @pytest.fixture
 def engine() -> Iterator[NativeEngine]:
-    """One for a few runs."""
+    """One for a few runs; each says where its layer is kept."""
     with closing(NativeEngine(None, protected_roots())) as made:
         yield made
 
@@ -63,7 +63,8 @@ def _run(
     program = program_of([PYTHON, "-I", "-S", "-c", code], workspace)
     surface = Surface.of(read=["./"], write=[write])
     wanted = Confinement(surface, workspace, program, ENVIRONMENT, layer=LayerPlace.DISK)
-    done = engine._held_run(engine.compile(wanted), (), Io(keeps=True), state=state)
+    engine._state = state
+    done = engine._held_run(engine.compile(wanted), (), Io(keeps=True))
     assert done.exit_code == 0, done.stderr
     return done
 

@@ -7,11 +7,12 @@ import click
 
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
-from consentry.cli.command import Folder, PlainCommand, output_of
+from consentry.cli.command import Folder, OneOf, PlainCommand, output_of
 from consentry.cli.hanging import hanging, problem_rows
 from consentry.cli.output import Output
 from consentry.cli.table import Page
 from consentry.enforce.facts import HostView
+from consentry.enforce.programs import BUILT, NATIVE
 from consentry.enforce.scorecard import Row, Verdict
 from consentry.service.doctor import Diagnosis, broken_promises, diagnose, diagnosis_document
 from consentry.service.engines import TriedEngine, attested_in_words, mode_in_words
@@ -20,12 +21,13 @@ from consentry.service.surroundings import look_around
 PAGE = Page(
     summary="Find what is missing or wrong, and say what to do about each.",
     paragraphs=(
-        "Looks at the places, opens the ledger and your documents, and starts a box in each engine.",
+        "Looks at the places, opens the ledger and your documents, and starts a box.",
         "With --attack it prints what a program in the box tried, beside what is promised.",
     ),
     examples=(
         ("consentry doctor", "what is missing, and how to get it"),
-        ("consentry doctor --attack", "the score-card of each engine on this host"),
+        ("consentry doctor --attack", "the score-card of the native engine on this host"),
+        ("consentry doctor --attack --engine bubblewrap", "of another engine"),
         ("consentry doctor --attack --verbose", "and what each attack tries"),
         ("consentry doctor --quiet", "only what is wrong, nothing if all is well"),
         ("consentry doctor --attack --json", "for a script"),
@@ -45,11 +47,13 @@ _STYLES = {Verdict.BLOCKED: "green", Verdict.OPEN: "red", Verdict.UNTRIED: "yell
 
 
 @click.pass_context
-def _doctor(ctx: click.Context, *, attack: bool, workspace: str | None) -> ExitStatus:
+def _doctor(ctx: click.Context, *, attack: bool, engine: str, workspace: str | None) -> ExitStatus:
     output = output_of(ctx)
     around = look_around(os.environ)
     view = HostView(environ=os.environ, uid=around.uid)
-    diagnosis = diagnose(around, view, workspace_named=workspace, in_every_way=attack)
+    diagnosis = diagnose(
+        around, view, workspace_named=workspace, in_every_way=attack, engine=engine
+    )
     concerns = [*diagnosis.concerns, *(broken_promises(diagnosis.engines) if attack else ())]
     if output.json:
         output.document("doctor", diagnosis_document(diagnosis, with_attacks=attack))
@@ -74,7 +78,14 @@ doctor = PlainCommand(
         click.Option(
             ["--attack"],
             is_flag=True,
-            help="Print the attacks on each engine, beside what it promises.",
+            help="Print the attacks on the engine, beside what it promises.",
+        ),
+        click.Option(
+            ["--engine"],
+            type=OneOf(BUILT),
+            default=NATIVE,
+            metavar="NAME",
+            help="Start the box in this engine; `native` unless named.",
         ),
         click.Option(
             ["--workspace"],
@@ -128,7 +139,8 @@ def _card(output: Output, tried: TriedEngine) -> Iterator[str]:
     yield output.paint(f"{name:<{_NAME}}{'promised':<{_WORD}}{heads}answer", "bold")
     for rows in zip(*(card.rows for _, card in cards), strict=True):
         words = "".join(output.paint(f"{row.verdict:<{_WORD}}", _style(row)) for row in rows)
-        start = f"{rows[0].name:<{_NAME}}{Verdict.BLOCKED:<{_WORD}}{words}"
+        promised = Verdict.BLOCKED if any(row.is_promised for row in rows) else "-"
+        start = f"{rows[0].name:<{_NAME}}{promised:<{_WORD}}{words}"
         width = _NAME + (1 + len(rows)) * _WORD
         yield from hanging(start, _answer(output, rows), width_of_start=width)
     for way, card in cards:

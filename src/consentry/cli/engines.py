@@ -12,6 +12,7 @@ from consentry.cli.hanging import hanging
 from consentry.cli.output import Output
 from consentry.cli.table import Page
 from consentry.enforce.engine import Control, Held, Probe
+from consentry.enforce.programs import NATIVE
 from consentry.service.engines import (
     EnginesReport,
     attested_in_words,
@@ -24,14 +25,17 @@ from consentry.service.surroundings import look_around
 PAGE = Page(
     summary="Show which controls each engine holds on this host, and by what.",
     paragraphs=(
-        "Starts a box in each engine that is built, and attacks it from inside.",
+        "Starts a box in each engine that is here, and attacks it from inside.",
         "kernel: the kernel holds it; mediated: it passes through us and has no other way;",
         "observed: our observer sees it, and can be raced.",
     ),
     examples=(
         ("consentry engines", "every control, and what holds it here"),
-        ("consentry engines --verbose", "and what each control means"),
-        ("consentry engines --quiet", "only what does not hold, nothing if all does"),
+        ("consentry engines --verbose", "and what each control means, and why one is lacking"),
+        (
+            "consentry engines --quiet",
+            "only what the native engine lacks, nothing if that is nothing",
+        ),
         ("consentry engines --json", "for a script"),
     ),
     statuses=(
@@ -42,8 +46,10 @@ PAGE = Page(
     read_on=("`consentry doctor --attack` prints the attacks one by one.",),
 )
 
-_CONTROL = 17
-_WORD = 10
+# Seven engines beside each other have room in 80 columns.
+_CONTROL = 16
+_WORD = 9
+_HEADS = {"bubblewrap": "bwrap"}
 _LACKING = "lacking"
 
 
@@ -68,6 +74,8 @@ def _page(output: Output, report: EnginesReport) -> Iterator[str]:
     if usable:
         yield from _table(output, usable)
     lacking = list(_lacking(output, report))
+    for probe in (each.probe for each in report.tried if each.probe.engine != NATIVE):
+        lacking += _lacking_of(output, probe) if output.verbose else _lacking_in_short(probe)
     if lacking:
         yield from [""] * bool(usable)
         yield from lacking
@@ -77,13 +85,17 @@ def _page(output: Output, report: EnginesReport) -> Iterator[str]:
             yield ""
             yield from hanging(f"{each.probe.engine}: ", safe_line(attested), indent=2)
     yield ""
-    others = ", ".join(report.not_built)
-    yield from hanging("", f"known, and not built in this version: {others}")
+    if report.missing:
+        said = ", ".join(f"{name} ({safe_line(why)})" for name, why in report.missing)
+        yield from hanging("not here: ", said, indent=2)
+    if report.not_built:
+        others = ", ".join(report.not_built)
+        yield from hanging("", f"known, and not built in this version: {others}")
 
 
 def _table(output: Output, probes: list[Probe]) -> Iterator[str]:
     """A row for each control, a column for each engine; a single engine has room for the means."""
-    names = "".join(f"{probe.engine:<{_WORD + 2}}" for probe in probes)
+    names = "".join(f"{_HEADS.get(probe.engine, probe.engine):<{_WORD}}" for probe in probes)
     last = "held by" if len(probes) == 1 else ""
     yield output.paint(f"{'control':<{_CONTROL}}{names}{last}".rstrip(), "bold")
     for control in Control:
@@ -91,7 +103,7 @@ def _table(output: Output, probes: list[Probe]) -> Iterator[str]:
         words = [_LACKING if held is None else held.truth.value for held in found]
         cells = "".join(_cell(output, word) for word in words)
         means = found[0].mechanism if len(probes) == 1 and found[0] is not None else ""
-        width = _CONTROL + (_WORD + 2) * len(probes)
+        width = _CONTROL + _WORD * len(probes)
         yield from (
             row.rstrip()
             for row in hanging(f"{control:<{_CONTROL}}{cells}", means, width_of_start=width)
@@ -100,7 +112,7 @@ def _table(output: Output, probes: list[Probe]) -> Iterator[str]:
             yield from hanging("  ", control.meaning)
             for probe, held in zip(probes, found, strict=True):
                 if held is not None and len(probes) > 1:
-                    yield from hanging(f"  {probe.engine}: ", held.mechanism)
+                    yield from hanging(f"  {probe.engine}: ", held.mechanism, indent=4)
 
 
 def _claim(probe: Probe, control: Control) -> Held | None:
@@ -109,23 +121,41 @@ def _claim(probe: Probe, control: Control) -> Held | None:
 
 def _cell(output: Output, word: str) -> str:
     styles = {"kernel": "green", "mediated": "green", "observed": "yellow", _LACKING: "red"}
-    return output.paint(f"{word:<{_WORD}}", styles[word]) + "  "
+    return output.paint(f"{word:<{_WORD}}", styles[word])
 
 
 def _lacking(output: Output, report: EnginesReport) -> Iterator[str]:
+    """What the native engine lacks; where none can be used, also why the others cannot."""
     for probe in (each.probe for each in report.tried):
-        if not probe.is_usable:
-            start = f"{probe.engine}: "
-            yield from hanging(start, f"can make no box here: {safe_line(probe.lacking[0].why)}")
-            yield from hanging("  help: ", safe_line(probe.lacking[0].remedy))
-            continue
-        mode = mode_in_words(probe)
-        if mode is not None:
-            yield from hanging(f"{probe.engine}: ", safe_line(mode), indent=2)
-        for each in probe.lacking:
-            word = output.paint(_LACKING, "red")
-            start = f"{probe.engine}: {word} {each.control}: "
-            width = len(probe.engine) + len(_LACKING) + len(each.control) + 5
-            yield from hanging(start, safe_line(each.why), width_of_start=width, indent=2)
-            if each.remedy:
-                yield from hanging("  help: ", safe_line(each.remedy))
+        if probe.engine == NATIVE or not report.is_any_usable:
+            yield from _lacking_of(output, probe)
+
+
+def _lacking_of(output: Output, probe: Probe) -> Iterator[str]:
+    if not probe.is_usable:
+        start = f"{probe.engine}: "
+        said = f"can make no box here: {safe_line(probe.lacking[0].why)}"
+        yield from hanging(start, said, indent=2)
+        yield from hanging("  help: ", safe_line(probe.lacking[0].remedy))
+        return
+    mode = mode_in_words(probe)
+    if mode is not None:
+        yield from hanging(f"{probe.engine}: ", safe_line(mode), indent=2)
+    for each in probe.lacking:
+        word = output.paint(_LACKING, "red")
+        start = f"{probe.engine}: {word} {each.control}: "
+        width = len(probe.engine) + len(_LACKING) + len(each.control) + 5
+        yield from hanging(start, safe_line(each.why), width_of_start=width, indent=2)
+        if each.remedy:
+            yield from hanging("  help: ", safe_line(each.remedy))
+
+
+def _lacking_in_short(probe: Probe) -> Iterator[str]:
+    """Of an engine that has no means for some controls, which is no fault of the host."""
+    if not probe.is_usable:
+        said = f"can make no box here: {safe_line(probe.lacking[0].why)}"
+        yield from hanging(f"{probe.engine}: ", said, indent=2)
+    elif probe.lacking:
+        controls = ", ".join(each.control for each in probe.lacking)
+        said = f"lacks {controls}, and refuses what needs one of them; --verbose says why"
+        yield from hanging(f"{probe.engine}: ", said, indent=2)

@@ -19,6 +19,7 @@ Entry: TypeAlias = Mapping[str, Any]
 
 MOST_SHOWN = 10
 
+NOT_WATCHED = "not watched by this engine"
 _MARGIN = 2
 _NOTHING_ALLOWS = "nothing allows it"
 _CACHES = "__pycache__"
@@ -45,7 +46,10 @@ def told_at_the_end(entry: Entry) -> list[str]:
         if count > MOST_SHOWN:
             more = count - MOST_SHOWN
             lines.append(f"{' ' * _MARGIN}… and {more} more: {PROGRAM} why {entry['id']}")
-    if not entry["sandbox"]["violationsComplete"] and entry["execution"]["startTime"] is not None:
+    if not is_watched(entry):
+        engine = safe_line(entry["sandbox"]["engine"])
+        lines.append(f"{PROGRAM}: what it read and what was stopped is {NOT_WATCHED} ({engine})")
+    elif not entry["sandbox"]["violationsComplete"] and entry["execution"]["startTime"] is not None:
         lines.append(f"{PROGRAM}: not all that was stopped could be noted")
     return lines
 
@@ -76,6 +80,13 @@ def counted(changes: Mapping[str, int]) -> str:
     words = {"created": "added", "modified": "changed", "replaced": "of another type"}
     found = [f"{count} {words.get(kind, kind)}" for kind, count in changes.items() if count]
     return ", ".join(found)
+
+
+def is_watched(entry: Entry) -> bool:
+    """Whether anything saw what a run that was carried out read, and what was refused to it."""
+    execution = entry["execution"]
+    is_over = execution["startTime"] is not None and execution.get("problem") is None
+    return not is_over or bool(entry["impact"].get("filesReadSeen", True))
 
 
 def _worth_telling(entry: Entry) -> Sequence[Entry]:

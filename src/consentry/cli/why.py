@@ -11,7 +11,13 @@ from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import PlainCommand, output_of
 from consentry.cli.output import Output
-from consentry.cli.runtext import Entry, ending_in_words, stopped_rows
+from consentry.cli.runtext import (
+    NOT_WATCHED,
+    Entry,
+    ending_in_words,
+    is_watched,
+    stopped_rows,
+)
 from consentry.cli.table import Page
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.runlookup import find_run
@@ -86,6 +92,9 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
 def _stopped(output: Output, entry: Entry) -> Iterator[str]:
     violations = _violations(entry)
     yield ""
+    if not is_watched(entry):
+        yield f"what it read, what it wrote at once and what was stopped is {NOT_WATCHED}"
+        return
     if not violations:
         yield "nothing was stopped" if _is_complete(entry) else "nothing that was stopped is known"
         return

@@ -38,11 +38,16 @@ class RunGroup:
         memory_bytes: int | None = None,
         processes: int | None = None,
         owner: str | None = None,
+        own_processes: int = _OUR_PROCESSES,
     ) -> None:
         """Makes the groups and sets the limits; raises `OSError` when one is refused.
 
-        `owner` is what `owner_of_groups` says of this process, for who makes many.
+        `owner` is what `owner_of_groups` says of this process, for who makes many, and
+        `own_processes` how many of those in it are the engine's own and not counted.
         """
+        self._own_processes = own_processes
+        if processes is not None:
+            processes += own_processes - _OUR_PROCESSES
         self.name = _name_for(run_id, owner or owner_of_groups())
         self._folders: dict[Holds, tuple[Version, str]] = {}
         self._made: list[str] = []
@@ -78,7 +83,7 @@ class RunGroup:
         if Holds.PIDS in self._folders:
             folder = self._folders[Holds.PIDS][1]
             most, processes_truth = _most(f"{folder}/pids.peak", f"{folder}/pids.current")
-            self._most_processes = max(self._most_processes, most - _OUR_PROCESSES)
+            self._most_processes = max(self._most_processes, most - self._own_processes)
         return Usage(
             cpu_seconds=self._cpu_seconds(),
             memory_bytes=self._most_memory,

@@ -51,10 +51,12 @@ class HeldLimits:
         run_id: str,
         clock: Callable[[], float] = time.monotonic,
         stock: GroupStock | None = None,
+        own_processes: int = 1,
     ) -> None:
         """Makes the run's groups; raises when something was asked for that nothing holds.
 
-        With a `stock`, the run has the group that it is found in when it has started.
+        With a `stock`, the run has the group that it is found in when it has started. Of those in a
+        group that is made here, `own_processes` are the engine's.
         """
         if plan.unheld:
             listed = "; ".join(map(str, plan.unheld))
@@ -70,14 +72,20 @@ class HeldLimits:
         self._look_again_at = clock() + INTERVAL_SECONDS
         self._stock = stock if plan.places else None
         self._is_supplied = False
-        self._group = self._make_group(run_id) if stock is None else None
+        self._group = self._make_group(run_id, own_processes) if stock is None else None
 
-    def _make_group(self, run_id: str) -> RunGroup | None:
+    def _make_group(self, run_id: str, own_processes: int) -> RunGroup | None:
         if not self._plan.places:
             return None
         memory, processes = self._group_limits()
         try:
-            return RunGroup(self._plan.places, run_id, memory_bytes=memory, processes=processes)
+            return RunGroup(
+                self._plan.places,
+                run_id,
+                memory_bytes=memory,
+                processes=processes,
+                own_processes=own_processes,
+            )
         except OSError as problem:
             raise _no_group(problem) from problem
 

@@ -18,7 +18,7 @@ from consentry.enforce.ownership import stranger_over_file
 NATIVE = "native"
 DENO = "deno"
 # Those with a driver, a file of the engine's name in `enforce/engines`.
-BUILT = (NATIVE, DENO)
+BUILT = (NATIVE, "bubblewrap", "firejail", "nsjail", "docker", "podman", DENO)
 # Engine and the program that makes it; native needs none.
 PROGRAMS = (
     ("bubblewrap", "bwrap"),

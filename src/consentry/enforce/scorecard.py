@@ -54,6 +54,8 @@ LIMITS: Final = Limits(
     output_bytes=1 << 20,
     wall_seconds=60.0,
 )
+# Shells and engines say by these where a program is; that is no secret of the caller's.
+_SAID_ANEW: Final = frozenset({"PWD", "OLDPWD", "SHLVL", "_"})
 _STARTED_AT: Final = 19  # among the fields of /proc/PID/stat behind the name
 
 
@@ -154,7 +156,7 @@ class Ground:
         self.denied = self.workspace / "denied" / "file"
         self.writable = self.workspace / "writable"
         self.hidden = self._folder / "outside" / "file"
-        self._names = sorted(_own_variables() - set(ENVIRONMENT))
+        self._names = sorted(_own_variables() - set(ENVIRONMENT) - _SAID_ANEW)
         self._sockets: list[socket.socket] = []
 
     def __enter__(self) -> Self:

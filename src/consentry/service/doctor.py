@@ -16,6 +16,7 @@ from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.enforce.engine import Control, Probe
 from consentry.enforce.facts import HostView
 from consentry.enforce.native.otherways import Way
+from consentry.enforce.programs import NATIVE
 from consentry.enforce.violations import Truth
 from consentry.service.concern import Concern
 from consentry.service.engines import EnginesReport, TriedEngine, try_engines
@@ -52,17 +53,22 @@ def diagnose(
     *,
     workspace_named: str | None = None,
     in_every_way: bool = False,
+    engine: str = NATIVE,
 ) -> Diagnosis:
-    """Looks at everything once, and with `in_every_way` attacks other boxes than the usual. Raises only for a workspace that was named and cannot be used."""
+    """Looks at everything once, and with `in_every_way` attacks other boxes than the usual.
+
+    The box is one of `engine`. Raises only for a workspace that was named and cannot be used.
+    """
     status = take_status(around, view, workspace_named=workspace_named)
     concerns = [*status.concerns]
     ledger, ledger_concerns = _ledger(around)
     documents = list(_documents(status.configuration))
-    engines = try_engines(around, in_every_way=in_every_way)
+    engines = try_engines(around, (engine,), in_every_way=in_every_way)
     for found in (ledger_concerns, *(_wrong_with(*each) for each in documents)):
         concerns += found
     for each in engines.tried:
         concerns += _missing(each.probe)
+    concerns += [_not_here(*each) for each in engines.missing]
     return Diagnosis(
         engines=engines,
         concerns=tuple(dict.fromkeys(concerns)),
@@ -144,9 +150,15 @@ def _missing(probe: Probe) -> Iterator[Concern]:
         message = f"`{probe.engine}` can make no box here: {why.why}"
         yield Concern.about(Code.ENGINE_FAILED, message, why.remedy or None)
         return
-    for each in probe.lacking:
+    # What another engine has no means for is no fault of this host.
+    for each in probe.lacking if probe.engine == NATIVE else ():
         message = f"`{probe.engine}` does not hold `{each.control}`: {each.why}"
         yield Concern.about(Code.NOT_ENFORCEABLE, message, each.remedy or None)
+
+
+def _not_here(name: str, why: str) -> Concern:
+    help_line = "install it, or name another with --engine"
+    return Concern.about(Code.NOT_ENFORCEABLE, f"the engine `{name}` is not here: {why}", help_line)
 
 
 def _advice(probe: Probe) -> Iterator[str]:

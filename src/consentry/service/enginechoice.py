@@ -14,8 +14,9 @@ from consentry.base.errors import Refused
 from consentry.declare.profile import EngineName
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import NotEnforceable
+from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.engines.interface import Compiled, Engine
-from consentry.enforce.engines.registry import FROM_CHEAPEST, EngineGround, made_engine
+from consentry.enforce.engines.registry import FROM_CHEAPEST, made_engine
 from consentry.enforce.programs import BUILT, NATIVE
 
 

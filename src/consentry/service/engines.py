@@ -1,15 +1,19 @@
 """What each engine that is built enforces on this host, each shown by its own probe.
 
-An engine whose driver is not in this version is named and nothing more: finding its program would
-not mean that anything can run in it.
+One that is not on this host is named with why, and one whose driver is not in this version is named
+and nothing more: finding its program would not mean that anything can run in it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.enforce.engine import Control, Held, Lacking, Probe
+from consentry.enforce.engines.ground import EngineGround, leading
+from consentry.enforce.engines.interface import Engine
 from consentry.enforce.engines.native import NativeEngine
+from consentry.enforce.engines.registry import FROM_CHEAPEST, made_engine
 from consentry.enforce.native.otherways import Way, WayCard
 from consentry.enforce.programs import BUILT, ENGINE_MEANINGS
 from consentry.enforce.scorecard import ScoreCard, Verdict
@@ -28,12 +32,13 @@ class TriedEngine:
     probe: Probe
     card: ScoreCard | None
     others: tuple[WayCard, ...] = ()
+    usual: Way = Way.PRIVATE
 
     @property
     def cards(self) -> tuple[WayCard, ...]:
         """How the attacks went in every way that was tried, the usual one first."""
         why = "" if self.card is not None else "no box could be made"
-        way = Way.PRIVATE if self.probe.mode is None else Way.VISIBLE
+        way = self.usual if self.probe.mode is None else Way.VISIBLE
         return (WayCard(way, self.card, why), *self.others)
 
     @property
@@ -46,9 +51,10 @@ class TriedEngine:
 
 @dataclass(frozen=True, slots=True)
 class EnginesReport:
-    """Every engine that is built, and the names of those that are only known."""
+    """Every engine that is here, those that are not with why, and the names of those only known."""
 
     tried: tuple[TriedEngine, ...]
+    missing: tuple[tuple[str, str], ...]
     not_built: tuple[str, ...]
 
     @property
@@ -57,23 +63,44 @@ class EnginesReport:
         return any(each.probe.is_usable for each in self.tried)
 
 
-def try_engines(around: Surroundings, *, in_every_way: bool = False) -> EnginesReport:
+def try_engines(
+    around: Surroundings, names: Sequence[str] = FROM_CHEAPEST, *, in_every_way: bool = False
+) -> EnginesReport:
     """Starts a box in each of them, attacks it from inside, and ends it; records nothing."""
     home = own_home(around).path
-    engine = NativeEngine(home, protected_here(around))
-    others: tuple[WayCard, ...] = ()
-    try:
-        trial = engine.try_out()
-        # Where it holds less than it can, there is one way only.
-        if in_every_way and trial.card is not None and trial.probe.mode is None:
+    path, environ = around.environ.get("PATH", ""), leading(around.environ)
+    ground = EngineGround(home, protected_here(around), path, environ=environ)
+    tried: list[TriedEngine] = []
+    missing: list[tuple[str, str]] = []
+    for name in names:
+        engine = made_engine(name, ground)
+        try:
+            why = engine.missing()
+            if why is not None:
+                missing.append((name, why))
+                continue
             near = (each for each in (home, around.cwd) if each is not None)
-            others = engine.try_other_ways((*_OFTEN_IN_SIGHT, *near))
-    finally:
-        engine.close()
+            folders = (*_OFTEN_IN_SIGHT, *near) if in_every_way else ()
+            tried.append(_tried(engine, folders))
+        finally:
+            engine.close()
     return EnginesReport(
-        tried=(TriedEngine(trial.probe, trial.card, others),),
+        tried=tuple(tried),
+        missing=tuple(missing),
         not_built=tuple(name for name in ENGINE_MEANINGS if name not in BUILT),
     )
+
+
+def _tried(engine: Engine, folders: Sequence[Path]) -> TriedEngine:
+    """With folders in which places can be made, in every way in which it confines a run."""
+    trial = engine.try_out()
+    if not isinstance(engine, NativeEngine):
+        return TriedEngine(trial.probe, trial.card, usual=Way.DIRECT)
+    others: tuple[WayCard, ...] = ()
+    # Where it holds less than it can, there is one way only.
+    if folders and trial.card is not None and trial.probe.mode is None:
+        others = engine.try_other_ways(folders)
+    return TriedEngine(trial.probe, trial.card, others)
 
 
 def engines_document(report: EnginesReport) -> dict[str, object]:
@@ -91,6 +118,7 @@ def engines_document(report: EnginesReport) -> dict[str, object]:
             }
             for each in report.tried
         ],
+        "missing": [{"name": name, "why": why} for name, why in report.missing],
         "not_built": list(report.not_built),
     }
 

@@ -5,7 +5,7 @@ What is wrong with the line, the workspace or the host is said before anything i
 
 from contextlib import ExitStack
 
-from consentry.enforce.engines.registry import EngineGround
+from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.native.streamends import Io
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import workspace_here
@@ -59,6 +59,7 @@ def carry_out(
                 bound.protected,
                 around.environ.get("PATH", ""),
                 ledger_place(around).folder,
+                environ=leading(around.environ),
             )
             desk = held.enter_context(engine_desk(ground))
             chosen = choose_engine(wish.engines, bound.confinement, desk)

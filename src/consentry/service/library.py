@@ -19,9 +19,10 @@ from typing import Final, TypeAlias
 from consentry.base.clock import SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
+from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.engines.nativecode import SNIPPET
-from consentry.enforce.engines.registry import EngineGround, made_engine
+from consentry.enforce.engines.registry import made_engine
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.streams import write_all
 from consentry.record.auditfields import Trigger
@@ -134,7 +135,9 @@ class Library:
         bound = bind_wish(call.wish, workspace_here(around, call.workspace), around)
         home, place = own_home(around).path, ledger_place(around)
         path = around.environ.get("PATH", "")
-        ground = EngineGround(home, bound.protected, path, place.folder, ahead=_BOXES_AHEAD)
+        ground = EngineGround(
+            home, bound.protected, path, place.folder, _BOXES_AHEAD, leading(around.environ)
+        )
         desk = EngineDesk(lambda name: self._kept_engine(name, ground) or made_engine(name, ground))
         chosen = choose_engine(call.wish.engines, bound.confinement, desk)
         bounds = (chosen.engine.name, ground)

@@ -108,7 +108,7 @@ class Runner:
             return permit
 
         with ledger.failures_recorded(begun):
-            outcome = self.engine.launch(plan, permitted, sealed, io, self.state)
+            outcome = self.engine.launch(plan, permitted, sealed, io)
         return replace(begun[0], ended_at=clock.now(), outcome=outcome), outcome
 
     def _taken_over(

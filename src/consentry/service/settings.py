@@ -81,7 +81,12 @@ SETTINGS = (
     _variable(
         "DOCKER_HOST",
         "unix:///var/run/docker.sock",
-        "The socket that the docker engine would use. Only local sockets are looked at.",
+        "The socket that the docker engine uses. Only a local one is.",
+    ),
+    _variable(
+        "CONTAINERS_STORAGE_CONF",
+        "not set: Podman's own",
+        "Where the podman engine keeps its images and containers, as Podman reads it.",
     ),
     _variable(
         "NO_COLOR",

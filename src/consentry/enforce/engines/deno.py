@@ -18,6 +18,7 @@ from consentry.enforce.denoprogram import NOT_HERE, find_deno
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome, Probe
 from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.engines.native import NativeEngine, NativePlan
+from consentry.enforce.native.probe import Trial
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.programs import DENO
 from consentry.enforce.sealing import SealedFile
@@ -48,12 +49,18 @@ class DenoEngine:
     name = DENO
 
     def __init__(
-        self, home: Path | None, protected: ProtectedRoots, *, path: str = "", ahead: int = 0
+        self,
+        home: Path | None,
+        protected: ProtectedRoots,
+        *,
+        path: str = "",
+        ahead: int = 0,
+        state: Path | None = None,
     ) -> None:
-        """`path` is where `deno` is looked for, `ahead` as for the native engine."""
+        """`path` is where `deno` is looked for, `ahead` and `state` as for the native engine."""
         self._path = path
         self._protected = protected
-        self._native = NativeEngine(home, protected, ahead=ahead)
+        self._native = NativeEngine(home, protected, ahead=ahead, state=state)
 
     def missing(self) -> str | None:
         """Why it is not on this host."""
@@ -61,11 +68,16 @@ class DenoEngine:
 
     def probe(self) -> Probe:
         """What the box around it was shown to hold, and what Deno holds before that."""
+        return self.try_out().probe
+
+    def try_out(self) -> Trial:
+        """The same, with the score-card of that box."""
         absent = self.missing()
         if absent is not None:
-            return Probe(self.name, (), (Lacking(Control.PROGRAMS, absent),))
-        shown = self._native.probe()
-        return replace(shown, engine=self.name, held=tuple(map(_with_deno, shown.held)))
+            return Trial(Probe(self.name, (), (Lacking(Control.PROGRAMS, absent),)))
+        trial = self._native.try_out()
+        held = tuple(map(_with_deno, trial.probe.held))
+        return replace(trial, probe=replace(trial.probe, engine=self.name, held=held))
 
     def compile(self, wanted: Confinement) -> DenoPlan:
         """The box; raises for what does not start Deno as it must be started."""
@@ -93,14 +105,13 @@ class DenoEngine:
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
-        state: Path | None = None,
     ) -> Outcome:
         """Runs it as the native engine does, and listens to what it prints about refusals."""
         if not isinstance(plan, DenoPlan):
             raise TypeError(f"compiled by another engine: {type(plan).__name__}")
         heard = HeardDenials()
         io.hears = heard.hear
-        outcome = self._native.launch(plan.box, permitted, sealed, io, state)
+        outcome = self._native.launch(plan.box, permitted, sealed, io)
         heard.finish()
         folder, workspace = plan.wanted.program.folder, plan.wanted.workspace
         reported = reported_denials(heard, folder, workspace, self._protected)

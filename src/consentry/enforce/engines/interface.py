@@ -7,7 +7,6 @@ only be launched by the engine that compiled it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from consentry.decide.permit import Permit
@@ -15,6 +14,7 @@ from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome, Probe
 from consentry.enforce.limits import LimitPlan
 from consentry.enforce.native.planner import Plan
+from consentry.enforce.native.probe import Trial
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.sealing import SealedFile
 
@@ -41,7 +41,11 @@ class Engine(Protocol):
         ...
 
     def probe(self) -> Probe:
-        """What it enforces on this host, shown by doing it."""
+        """What it enforces on this host, shown by doing it, now or once before."""
+        ...
+
+    def try_out(self) -> Trial:
+        """The same, shown now, with the score-card it was made from."""
         ...
 
     def compile(self, wanted: Confinement) -> Compiled:
@@ -58,11 +62,8 @@ class Engine(Protocol):
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
-        state: Path | None = None,
     ) -> Outcome:
         """Runs it to its end, with the very bytes that the permit names.
-
-        `state` is where it may keep what the run writes until it has ended.
 
         Nothing of the program starts before `permitted` has returned, and its permit was found to be
         for this run.

@@ -50,7 +50,7 @@ from consentry.enforce.native.mediatedreads import with_mediated_reads
 from consentry.enforce.native.nonamespaces import NoNamespaces, refused_namespaces, shows_signs
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.otherways import WayCard, try_other_ways
-from consentry.enforce.native.parent import NativeParent
+from consentry.enforce.native.parent import NativeParent, Running
 from consentry.enforce.native.planner import (
     ENGINE,
     Host,
@@ -91,9 +91,20 @@ class NativeEngine:
 
     name = ENGINE
 
-    def __init__(self, home: Path | None, protected: ProtectedRoots, *, ahead: int = 0) -> None:
-        """`ahead` boxes are built before they are needed, once something was run."""
+    def __init__(
+        self,
+        home: Path | None,
+        protected: ProtectedRoots,
+        *,
+        ahead: int = 0,
+        state: Path | None = None,
+    ) -> None:
+        """`ahead` boxes are built before they are needed, once something was run.
+
+        In `state` a layer on the disk is made, or noted; without it there is none.
+        """
         self._ahead = ahead
+        self._state = state
         self._host = Host(
             uid=os.getuid(),
             gid=os.getgid(),
@@ -223,7 +234,6 @@ class NativeEngine:
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
-        state: Path | None = None,
     ) -> Outcome:
         """Runs it to its end, with the very bytes that the permit names.
 
@@ -237,7 +247,7 @@ class NativeEngine:
 
         if not isinstance(plan, NativePlan):
             raise TypeError(f"compiled by another engine: {type(plan).__name__}")
-        return self._held_run(plan, sealed, io, allowed, state)
+        return self._held_run(plan, sealed, io, allowed)
 
     def _held_run(
         self,
@@ -245,11 +255,10 @@ class NativeEngine:
         sealed: Sequence[SealedFile],
         io: Io,
         allowed: Callable[[], None] = lambda: None,
-        state: Path | None = None,
     ) -> Outcome:
         with Uninterrupted(), ExitStack() as ends:
             parent = self._launcher()
-            disk = disk_layer(plan.wanted, plan.plan, self._host.inner, state)
+            disk = disk_layer(plan.wanted, plan.plan, self._host.inner, self._state)
             if disk is not None:
                 ends.enter_context(disk)
             if self._bare is not None:
@@ -325,7 +334,7 @@ class NativeEngine:
         wanted = plan.wanted
         network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets)
         try:
-            supervised = self._supervised(io.supervisor, allowed, go, network)
+            supervised = self._supervised(io.supervisor, running, allowed, go, network)
         except BaseException:
             network.close()
             # Nobody would look after it any more.
@@ -345,6 +354,7 @@ class NativeEngine:
     def _supervised(
         self,
         supervisor: Supervisor,
+        running: Running,
         allowed: Callable[[], None],
         go: socket.socket,
         network: BoxNetwork,
@@ -353,7 +363,7 @@ class NativeEngine:
         try:
             with Uninterrupted() as interrupts, interrupts.let_through():
                 allowed()
-            network.open(supervisor.running)
+            network.open(running)
             # Where the box could not be built, nobody reads this.
             with suppress(BrokenPipeError):
                 go.send(b"g", socket.MSG_NOSIGNAL)

@@ -10,8 +10,9 @@ from consentry.enforce.engine import Control, Ending, Held, Usage
 from consentry.enforce.holding import HeldLimits, LimitOutcome
 from consentry.enforce.limits import LimitPlan
 from consentry.enforce.native.notbuilt import LostSight, NotBuilt
-from consentry.enforce.native.parent import GONE, Ended, Running
+from consentry.enforce.native.parent import GONE
 from consentry.enforce.native.supervisor import Supervised
+from consentry.enforce.running import Ended, RunningBox
 from consentry.enforce.usage import Control as Limited
 from consentry.enforce.violations import Truth
 
@@ -32,7 +33,9 @@ _UNTIL_STARTED: Final = 0.02
 class LimitWatch:
     """Tells the holder of the limits of each thing that it can look at, and asks it."""
 
-    def __init__(self, running: Running, held: HeldLimits, *, counts_first: bool = False) -> None:
+    def __init__(
+        self, running: RunningBox, held: HeldLimits, *, counts_first: bool = False
+    ) -> None:
         self._running = running
         self._counts_first = counts_first
         self._held = held

@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -24,6 +23,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.native.reaper import END_NOW
 from consentry.enforce.native.runtime import ENVIRONMENT
+from consentry.enforce.running import Ended
 
 GONE: Final = "gone"
 _MOST_MESSAGE: Final = 1 << 16
@@ -40,19 +40,6 @@ _PROGRAM: Final = (
     "from consentry.enforce.native.launcher import Launcher\n"
     "Launcher(int(sys.argv[1])).live()"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a box ended: the program's status, what it used, what was noted, and its layer."""
-
-    status: int | None
-    user_seconds: float
-    system_seconds: float
-    peak_kib: int
-    notes: Mapping[str, Any]
-    layer: int | None
-    problem: tuple[str, int, str] | None
 
 
 class Running:

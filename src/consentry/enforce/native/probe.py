@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement
@@ -21,7 +21,12 @@ from consentry.enforce.scorecard import Ground, ScoreCard, Verdict
 
 Launch: TypeAlias = Callable[[Confinement], Outcome]
 
-_LIMITS: Final = (Control.CPU, Control.MEMORY, Control.PROCESSES, Control.FILE_SIZE)
+_LIMITS: Final = {
+    Control.CPU: "cpu_seconds",
+    Control.MEMORY: "memory_bytes",
+    Control.PROCESSES: "processes",
+    Control.FILE_SIZE: "file_bytes",
+}
 _SYSTEM_PYTHON: Final = Path("/usr/bin/python3")
 MUST_WORK: Final = {
     "read-granted": "a granted file cannot be read",
@@ -44,11 +49,13 @@ def try_out(engine: str, launch: Launch, without: NoNamespaces | None = None) ->
         return _tried(engine, launch, without)
     except NotEnforceable as problem:
         first = problem.lacking[0]
-        return Trial(_nothing(engine, first.why, first.remedy or problem.help_line))
+        return Trial(nothing_held(engine, first.why, first.remedy or problem.help_line))
     except Refused as problem:
-        return Trial(_nothing(engine, str(problem), problem.help_line))
+        return Trial(nothing_held(engine, str(problem), problem.help_line))
     except OSError as problem:
-        return Trial(_nothing(engine, str(problem), "make room in /tmp, or the right to write it"))
+        return Trial(
+            nothing_held(engine, str(problem), "make room in /tmp, or the right to write it")
+        )
 
 
 def try_out_bare(engine: str, launch: Launch, without: NoNamespaces) -> Trial:
@@ -59,7 +66,7 @@ def try_out_bare(engine: str, launch: Launch, without: NoNamespaces) -> Trial:
         # The way that holds everything was refused first.
         first = probe.lacking[0]
         why = f"{without.why}; without namespaces: {first.why}"
-        return replace(trial, probe=_nothing(engine, why, without.remedy))
+        return replace(trial, probe=nothing_held(engine, why, without.remedy))
     lacking = (*without.lacking, *probe.lacking)
     return replace(trial, probe=replace(probe, lacking=lacking, mode=MODE, because=without.why))
 
@@ -77,13 +84,13 @@ def _tried(engine: str, launch: Launch, without: NoNamespaces | None) -> Trial:
             try:
                 card = ScoreCard.of(outcome.stdout, outcome.limit, unpromised)
             except ValueError:
-                said = _last_line(outcome)
+                said = last_line(outcome)
                 continue
-            shown = list(_shown(card, ground, outcome))
+            shown = list(shown_by(card, ground, outcome))
         held = tuple(each for each in shown if isinstance(each, Held))
         lacking = tuple(each for each in shown if isinstance(each, Lacking))
         return Trial(Probe(engine, held, (*lacking, *unlimited)), card)
-    return Trial(_nothing(engine, f"the probe gave no answer: {said}", ""))
+    return Trial(nothing_held(engine, f"the probe gave no answer: {said}", ""))
 
 
 def launched(launch: Launch, wanted: Confinement) -> tuple[Outcome, tuple[Lacking, ...]]:
@@ -93,9 +100,8 @@ def launched(launch: Launch, wanted: Confinement) -> tuple[Outcome, tuple[Lackin
     except NotEnforceable as problem:
         if any(each.control not in _LIMITS for each in problem.lacking):
             raise
-        limits = replace(
-            wanted.limits, cpu_seconds=None, memory_bytes=None, processes=None, file_bytes=None
-        )
+        without: dict[str, Any] = {_LIMITS[each.control]: None for each in problem.lacking}
+        limits = replace(wanted.limits, **without)
         return launch(replace(wanted, limits=limits)), problem.lacking
 
 
@@ -108,10 +114,16 @@ def interpreters() -> Iterator[tuple[Path, tuple[Path, ...]]]:
         yield own, (() if own.is_relative_to("/usr") else (prefix,))
 
 
-def _shown(card: ScoreCard, ground: Ground, outcome: Outcome) -> Iterator[Held | Lacking]:
+def shown_by(
+    card: ScoreCard, ground: Ground, outcome: Outcome, *, is_written: bool = False
+) -> Iterator[Held | Lacking]:
+    """Each claim of a run, held or contradicted; `is_written` is of one that writes at once."""
     broken = [said for name, said in MUST_WORK.items() if not card.works[name]]
+    is_as_it_was = ground.is_as_it_was(is_written=is_written)
     for claim in outcome.held:
         why = broken[0] if broken else _contradiction(claim.control, card, ground, outcome)
+        if claim.control in (Control.WRITES, Control.LAYER) and not is_as_it_was:
+            why = why or "what was written in the box is in the workspace"
         if why is None:
             # How much the probe itself was given says nothing of other runs.
             yield replace(claim, mechanism=claim.mechanism.partition(": ")[0])
@@ -127,8 +139,6 @@ def _contradiction(
         if row.control == control and row.verdict is Verdict.OPEN:
             return f"a program could {row.what}: {row.said}"
     match control:
-        case Control.WRITES | Control.LAYER if not ground.is_untouched:
-            return "what was written in the box is in the workspace"
         case Control.FILES_READ if str(ground.granted) not in outcome.reads:
             return "a file was read, and the observer did not report it"
         case Control.DENIALS if all(
@@ -139,10 +149,12 @@ def _contradiction(
             return None
 
 
-def _nothing(engine: str, why: str, remedy: str | None) -> Probe:
+def nothing_held(engine: str, why: str, remedy: str | None) -> Probe:
+    """Of an engine that can make no box here."""
     return Probe(engine, (), tuple(Lacking(each, why, remedy or "") for each in Control))
 
 
-def _last_line(outcome: Outcome) -> str:
+def last_line(outcome: Outcome) -> str:
+    """What it complained of last."""
     lines = outcome.stderr.decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else f"it ended by {outcome.ending}"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from consentry.enforce.interrupts import Uninterrupted
-from consentry.enforce.native.parent import Ended, Running
+from consentry.enforce.running import Ended, RunningBox
 from consentry.enforce.streams import Pipe, Terminal
 
 _GRACE: Final = 2.0
@@ -48,7 +48,7 @@ class Supervised:
 class Supervisor:
     """One run and its streams."""
 
-    running: Running
+    running: RunningBox
     bounds: Bounds
     pipes: tuple[Pipe, ...] = ()
     terminal: Terminal | None = None

@@ -1,0 +1,255 @@
+"""The engine `firejail`: a set-user-id program that closes the host's tree around what is granted.
+
+It does not build a root, it takes away: each name at the top of the host's tree is hidden, but for the
+folders that lead to a grant, of which only the grants are left. Files are told to it by path, so a path
+with a character that means something to it is refused, and it can place no private copy of a program.
+Its filter on system calls is its own and knows no arguments. What of all this holds, attacks say.
+
+The program and its words reach the box in a file in memory, because firejail takes few and short ones.
+"""
+
+import os
+import pwd
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Final
+
+from consentry.enforce.engine import Control, Held, Lacking
+from consentry.enforce.engines.boxplan import (
+    Hidden,
+    Item,
+    Own,
+    Shown,
+    box_items,
+    held_places,
+)
+from consentry.enforce.engines.commandengine import (
+    NOT_WATCHED,
+    CommandEngine,
+    CommandPlan,
+    Prepared,
+)
+from consentry.enforce.native.probe import Trial, nothing_held
+from consentry.enforce.native.runtime import HOME
+from consentry.enforce.process import Command, GivenFiles, children_of
+
+_HELD: Final = (
+    Held(Control.READS, "the top of the host's tree hidden, only the grants whitelisted"),
+    Held(Control.WRITES, "read-only mounts; new names that other programs obey can be made"),
+    Held(Control.DENY_INSIDE, "mounts over the denied names"),
+    Held(Control.NO_NETWORK, "a network namespace with nothing in it, and no named sockets"),
+    Held(Control.ENVIRONMENT, "built from nothing"),
+    Held(Control.PROCESSES_APART, "a pid namespace"),
+    Held(
+        Control.SYSTEM_CALLS, "firejail's seccomp filters, and no terminals but the one it is given"
+    ),
+    Held(Control.NO_NEW_POWERS, "no_new_privs, empty capability sets, seccomp"),
+)
+_LACKING: Final = (
+    Lacking(Control.LAYER, "firejail writes to the host's own files, not to a layer"),
+    Lacking(Control.PROGRAMS, "firejail starts whatever can be seen in the box"),
+    Lacking(Control.WRITTEN, "what is written to the host has no quota"),
+    *NOT_WATCHED,
+)
+_AS_ROOT: Final = "it makes no user namespace for root, whose program would be root on the host"
+_REFUSED: Final = (
+    "clone3:ENOSYS", "io_uring_setup", "io_uring_enter", "io_uring_register", "userfaultfd", "bpf",
+    "perf_event_open", "keyctl", "add_key", "request_key", "unshare", "setns", "mount", "umount2",
+    "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "move_mount",
+    "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "name_to_handle_at",
+    "open_by_handle_at", "quotactl", "fanotify_init", "move_pages", "migrate_pages",
+)  # fmt: skip
+_ALWAYS: Final = (
+    "--quiet", "--noprofile", "--private-tmp", "--private-dev", "--private", "--net=none",
+    "--caps.drop=all", "--nonewprivs", "--noroot", "--nogroups", "--ipc-namespace",
+    "--dbus-user=none", "--dbus-system=none", "--restrict-namespaces", "--protocol=inet,inet6",
+    "--seccomp.block-secondary", "--hostname=box", "--deterministic-exit-code",
+    "--deterministic-shutdown", "--blacklist=/sys", "--machine-id", "--nosound", "--noinput",
+    "--keep-var-tmp", "--blacklist=/dev/ptmx", "--blacklist=/dev/pts",
+)  # fmt: skip
+# What firejail itself makes anew, or what every program needs and is read-only there.
+_MADE_ANEW: Final = ("dev", "proc", "tmp", "etc", "sys")
+_KEPT: Final = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_RUN: Final = Path("/run")
+_MOST_WORD: Final = 4096
+_MOST_WORDS: Final = 120
+_MEANT: Final = frozenset("\"'*?[]{}<>|&;$`\\!#~, \t\n")
+
+
+class Firejail(CommandEngine):
+    """Drives firejail."""
+
+    name = "firejail"
+    program = "firejail"
+    own_processes = 3
+
+    def claims(self) -> Sequence[Held]:
+        """What its mounts, namespaces and filters are to hold."""
+        return _HELD
+
+    def lacks(self) -> Sequence[Lacking]:
+        """What it has no means for."""
+        return _LACKING
+
+    def try_out(self) -> Trial:
+        """As of any other; for root it is of no use."""
+        if self._host.uid == 0:
+            help_line = "use the engine `native`, or run as an ordinary user"
+            return Trial(nothing_held(self.name, _AS_ROOT, help_line))
+        return super().try_out()
+
+    def refusals(self, plan: CommandPlan) -> Iterator[Lacking]:
+        """Paths that it cannot be told, and bytes that it cannot place."""
+        for path in plan.wanted.program.copies:
+            why = f"`{path}` would run from the host's own file, which can change once it is hashed"
+            remedy = "use the engine `native`, or a program that only root may change"
+            yield Lacking(Control.PROGRAMS, why, remedy)
+        words = list(self._tree(plan, tuple(box_items(plan.plan))))
+        if len(words) > _MOST_WORDS:
+            why = f"firejail takes {_MOST_WORDS} options, and {len(words)} would be needed"
+            yield Lacking(Control.READS, why, "grant fewer folders")
+        for word in words:
+            told = word.partition("=")[2]
+            is_list = word.startswith("--private-etc=")
+            if len(word) > _MOST_WORD or (not is_list and _MEANT & set(told)):
+                why = f"firejail cannot be told of `{told}`, which is too long or has an odd character"
+                yield Lacking(Control.READS, why, "use the engine `native`, or rename it")
+
+    def prepared(
+        self,
+        plan: CommandPlan,
+        sealed: Sequence[object],  # noqa: ARG002 - refused before
+        streams: tuple[int, ...],
+        ends: ExitStack,
+        *,
+        has_terminal: bool,
+    ) -> Prepared:
+        """What was looked at is looked at once more; firejail opens it by its path a little later."""
+        program = self.program_path()
+        items = tuple(box_items(plan.plan))
+        for descriptor in held_places(items).values():
+            os.close(descriptor)
+        files = GivenFiles(ends)
+        told, tells = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        started = files.given(tells)
+        script = files.of(self._script(plan, started, started + 1, has_terminal=has_terminal))
+        words = (
+            program,
+            *_ALWAYS,
+            f"--seccomp={','.join(_REFUSED)}",
+            f"--keep-fd={started},{script}",
+            *self._tree(plan, items),
+            "--",
+            "/bin/sh",
+            f"/proc/self/fd/{script}",
+        )
+        environment = {"HOME": str(_own_home()), "SHELL": "/bin/sh", "LANG": "C.UTF-8"}
+        command = Command(words, environment, streams, tuple(files.all), outlives=True)
+        return Prepared(command, _Signs(told))
+
+    def _script(self, plan: CommandPlan, started: int, script: int, *, has_terminal: bool) -> bytes:
+        """Says that it has begun, and becomes the program with its own environment and session."""
+        wanted = plan.wanted
+        variables = dict(wanted.environment)
+        if variables.get("HOME") == HOME:
+            variables["HOME"] = str(_own_home())
+        words = (
+            "/usr/bin/setsid",
+            *(("--ctty",) if has_terminal else ()),
+            "/usr/bin/env",
+            "-i",
+            *(f"{name}={value}" for name, value in variables.items()),
+            str(wanted.program.path),
+            *wanted.program.words[1:],
+        )
+        line = " ".join(map(shlex.quote, words))
+        return os.fsencode(f"exec {script}<&-; echo >&{started}; exec {started}>&-; exec {line}\n")
+
+    def _tree(self, plan: CommandPlan, items: Sequence[Item]) -> Iterator[str]:
+        """The host's tree with everything hidden but the grants."""
+        shown = [item for item in items if isinstance(item, Shown) and not _is_kept(item.path)]
+        yield f"--private-etc={','.join(_of_etc(items))}"
+        tops = {Path(item.path).parts[1] for item in shown}
+        for name in sorted(os.listdir("/")):  # noqa: PTH208 - names at the top
+            if name not in (*_MADE_ANEW, *_KEPT, *tops, "home", "root", "run"):
+                yield f"--blacklist=/{name}"
+        if "run" not in tops:
+            # Nothing in it is granted; firejail's own folder stays in any case.
+            for each in _one_in_run():
+                yield from (f"--whitelist={each}", f"--blacklist={each}")
+        for place in shown:
+            if Path(place.path).parts[1] not in _MADE_ANEW:
+                yield f"--whitelist={place.path}"
+                yield f"--read-{'write' if place.is_writable else 'only'}={place.path}"
+        for item in items:
+            if isinstance(item, Hidden):
+                yield f"--blacklist={item.path}"
+            elif isinstance(item, Own) and item.path != HOME and not item.is_writable:
+                yield f"--read-only={item.path}"
+        yield f"--private-cwd={plan.wanted.program.folder}"
+
+
+def _is_kept(path: str) -> bool:
+    return Path(path).parts[1] in _KEPT
+
+
+def _of_etc(items: Sequence[Item]) -> list[str]:
+    """The names right below `/etc` that every program is shown."""
+    found = [Path(item.path).parts for item in items if isinstance(item, Shown)]
+    return sorted({parts[2] for parts in found if parts[:2] == ("/", "etc")}) or ["ld.so.cache"]
+
+
+def _one_in_run() -> Iterator[Path]:
+    """One folder that is left, so that firejail hides all others there, and is hidden then."""
+    for name in ("lock", "user"):
+        if (_RUN / name).is_dir():
+            yield _RUN / name
+            return
+
+
+def _own_home() -> Path:
+    """Where firejail puts an empty home folder: where the list of users has it."""
+    return Path(pwd.getpwuid(os.getuid()).pw_dir)
+
+
+class _Signs:
+    """Finds the box by its processes, and hears the script that runs in it."""
+
+    def __init__(self, told: int) -> None:
+        self._told = told
+        self._has_begun = False
+
+    def first_process(self, command: int) -> int | None:
+        """The child of firejail that is the first of a pid namespace."""
+        return next((child for child in children_of(command) if _is_first(child)), None)
+
+    def group_leader(self, command: int) -> int | None:
+        """The program, in a session of its own below firejail's shell."""
+        first = self.first_process(command)
+        shells = () if first is None else children_of(first)
+        for program in (each for shell in shells for each in children_of(shell)):
+            with suppress(ProcessLookupError):
+                if os.getsid(program) == program:
+                    return program
+        return None
+
+    def problem(self, status: int) -> tuple[str, int, str] | None:
+        """Of a box in which the script never ran."""
+        with suppress(BlockingIOError):
+            self._has_begun = self._has_begun or bool(os.read(self._told, 1))
+        return None if self._has_begun or status < 0 else ("failed", 0, "firejail")
+
+    def close(self) -> None:
+        """Lets go of the pipe."""
+        os.close(self._told)
+
+
+def _is_first(pid: int) -> bool:
+    try:
+        told = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    numbers = next((line for line in told.splitlines() if line.startswith("NSpid:")), "").split()
+    return numbers[-1:] == ["1"]

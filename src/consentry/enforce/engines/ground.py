@@ -1,0 +1,32 @@
+"""What every engine is made with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from consentry.surface.protected import ProtectedRoots
+
+_LEADS_SOMEWHERE = ("DOCKER_HOST", "XDG_RUNTIME_DIR", "CONTAINERS_STORAGE_CONF", "TMPDIR")
+
+
+def leading(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that lead to a daemon or a store; no engine looks at others."""
+    return {name: environ[name] for name in _LEADS_SOMEWHERE if name in environ}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineGround:
+    """What an engine must know of its caller.
+
+    `home` is the caller's own, `path` where its programs are looked for, `state` the state directory,
+    in which an engine may remember what its probe has shown, and None where nothing is remembered.
+    `ahead` boxes may be built before they are needed. `environ` is the caller's environment, of which an
+    engine takes what leads to its daemon or its store, and gives nothing on.
+    """
+
+    home: Path | None
+    protected: ProtectedRoots
+    path: str = ""
+    state: Path | None = None
+    ahead: int = 0
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
