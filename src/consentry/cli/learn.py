@@ -8,7 +8,6 @@ import click
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import File, PlainCommand, output_of
-from consentry.cli.exec import net_option
 from consentry.cli.hanging import hanging
 from consentry.cli.output import Output, write_answer, write_message
 from consentry.cli.runoptions import (
@@ -16,11 +15,13 @@ from consentry.cli.runoptions import (
     limit_options,
     limits_of,
     many,
+    net_options,
     place_options,
     read_option,
     status_apart,
 )
 from consentry.cli.runstreams import streams
+from consentry.cli.runtext import rehearsed_at_the_end
 from consentry.cli.table import Page
 from consentry.service.commandline import RunWish
 from consentry.service.learning import STANDARD_OUTPUT, LearnWish, Lesson, learn
@@ -78,6 +79,8 @@ def _learn(
     name: str | None,
     out: str | None,
     net: tuple[str, ...],
+    secret: tuple[str, ...],
+    secret_ca: str | None,
     workspace: str | None,
     status_fd: int | None,
     read: tuple[str, ...],
@@ -92,6 +95,8 @@ def _learn(
             read=read,
             environment=env,
             network=net,
+            secrets=secret,
+            secret_ca=secret_ca,
             limits=limits_of(limits),
         )
         is_capped = run.limits.output_bytes is not None
@@ -145,6 +150,7 @@ def _told(output: Output, lesson: Lesson, status: int) -> Iterator[str]:
     if not lesson.learned.is_complete:
         yield "  more was read than could be listed: the manifest is not complete"
     yield from _where(lesson)
+    yield from rehearsed_at_the_end(lesson.run.entry)
 
 
 def _more(count: int) -> Iterator[str]:
@@ -173,7 +179,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
     read_option(),
     many("--env", "NAME", "The variable keeps the value it has here."),
-    net_option(),
+    *net_options(),
     *limit_options(),
     *place_options("command"),
     click.Argument(
@@ -181,4 +187,4 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
 )
 
-learn_ = _LearnCommand("learn", PAGE, _learn, OPTIONS)
+command = _LearnCommand("learn", PAGE, _learn, OPTIONS)

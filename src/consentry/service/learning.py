@@ -28,6 +28,7 @@ from consentry.service.programsearch import find_program
 from consentry.service.protection import protected_here
 from consentry.service.runledger import Run
 from consentry.service.surroundings import Surroundings
+from consentry.service.takeover import Arrival
 from consentry.service.userfiles import read_named, sync_folder, told_by_error
 from consentry.surface.sensitive import sensitive_names
 
@@ -69,7 +70,7 @@ def learn(wish: LearnWish, around: Surroundings, io: Io, workspace: str | None =
     before = _before(file, around)
     sensitive = tuple(_sensitive_files(root))
     watched = replace(wish.run, write=(*wish.run.write, str(root)), execute=(ANY,))
-    run = carry_out(watched, around, io, workspace=workspace, rehearse=True)
+    run = carry_out(watched, around, io, workspace=workspace, arrival=Arrival.WHEN_COMMITTED)
     learned = learned_from(
         run.entry,
         name=name,
