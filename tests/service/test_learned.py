@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from consentry.service.learned import Learned, learned_from, name_from
+from consentry.service.learned import Learned, Touched, learned_from, name_from
 
 
 def record(**changes: Any) -> dict[str, Any]:
@@ -62,6 +62,13 @@ def lesson(**changes: Any) -> Learned:
         given=("LANG", "CC"),
         there=("deploy.key",),
         command_of=command_of,
+    )
+
+
+def lesson_with(touched: list[Touched]) -> Learned:
+    """The same, with what was seen to be written."""
+    return learned_from(
+        record(), name="build", given=(), there=(), touched=touched, command_of=command_of
     )
 
 
@@ -133,3 +140,28 @@ def test_the_name_comes_from_the_command() -> None:
     assert name_from("./Build Site.sh") == "build-site"
     assert name_from("/usr/bin/make") == "make"
     assert name_from("...") == "tool"
+
+
+def test_what_was_written_and_is_as_before_is_asked_for() -> None:
+    """The next run will write it again."""
+    learned = lesson_with([Touched("out/same.o", was_there=True)])
+    assert "out/same.o" in [each.pattern for each in learned.draft.write]
+
+
+def test_temporary_names_will_be_others_the_next_time() -> None:
+    """What is random in them stands for any letters; other names are what they are."""
+    made = [
+        Touched(path, was_there=False)
+        for path in ("out/sedAb3dEf", "out/sedXXXXXX", "out/tmp1234_678", "out/lock", "out/x")
+    ]
+    found = {each.pattern: each.seen for each in lesson_with(made).draft.write}
+    assert found["out/sed??????"] == "2 such files were made and removed again"
+    assert found["out/tmp????????"] == "it was made and removed again"
+    assert {"out/lock", "out/x"} <= set(found)
+
+
+def test_folders_of_what_was_written_are_not_asked_for() -> None:
+    """They are made for what may be put there."""
+    assert "out" not in [
+        each.pattern for each in lesson_with([Touched("out", was_there=False)]).draft.write
+    ]

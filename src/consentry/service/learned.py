@@ -7,13 +7,13 @@ told beside the draft, because without it the tool may have done less than it do
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final, TypeAlias
 
 from consentry.declare.manifestdraft import DraftCommand, DraftPattern, ManifestDraft
-from consentry.declare.narrowest import Seen, narrowest
+from consentry.declare.narrowest import Seen, literal, narrowest
 from consentry.surface.sensitive import sensitive_names
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -25,7 +25,17 @@ _MIB: Final = 1 << 20
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9._-]+")
 _LONGEST_NAME: Final = 64
 _OWN_FOLDERS: Final = ("/tmp/", "/home/user/")  # noqa: S108 - the box's own
+# What `mkstemp` puts at the end of a name, and what Python does behind `tmp`.
+_RANDOM: Final = re.compile(r"((?<=tmp)[a-z0-9_]{8}|[A-Za-z0-9]{6})(?=\.[^.]*$|$)")
 _ODD_BYTE: Final = re.compile(r"\\x[0-9a-f]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A name in the workspace that was to be written, and whether it was there before the run."""
+
+    path: str
+    was_there: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,7 @@ def learned_from(
     name: str,
     given: Sequence[str],
     there: Iterable[str],
+    touched: Sequence[Touched] = (),
     command_of: Callable[[str, str], str],
 ) -> Learned:
     """The draft that a run's record gives.
@@ -57,13 +68,16 @@ def learned_from(
         name: how the tool is called.
         given: names of the environment that the line gave it.
         there: files of the workspace with names that often hold secrets, used or not.
+        touched: what was written, also where it is as it was before, or gone again.
         command_of: how a document names a program, by its path and the word it was called by.
     """
     impact, sandbox = entry["impact"], entry["sandbox"]
     words = entry["tool"]["arguments"]
     workspace, folder = entry["context"]["workspace"], entry["context"]["folder"]
     left_out: list[str] = []
-    written = set(_usable(_paths(impact["filesWritten"], impact["filesDeleted"]), left_out))
+    changed = set(_usable(_paths(impact["filesWritten"], impact["filesDeleted"]), left_out))
+    written = changed | {each.path for each in touched if each.was_there}
+    fleeting = [each.path for each in touched if not each.was_there and each.path not in changed]
     # What it made itself it may read back.
     read = set(_usable(_paths(impact["filesRead"]), left_out)) - written
     apart = {*there, *(path for path in (*read, *written) if _why(path) is not None)}
@@ -75,7 +89,10 @@ def learned_from(
         arguments=tuple(words[1:]),
         folder=folder.removeprefix(workspace).strip("/") or ".",
         read=tuple(_patterns(narrowest(read, apart), "read")),
-        write=tuple(_patterns(narrowest(written, apart), "written")),
+        write=(
+            *_patterns(narrowest(written, apart), "written"),
+            *_fleeting(fleeting, written),
+        ),
         commands=tuple(_commands(sandbox["programs"], command_of, workspace, entrypoint)),
         hosts=tuple(_hosts(sandbox["network"])),
         environment=tuple(sorted(given)),
@@ -133,6 +150,24 @@ def _patterns(seen: Iterable[Seen], verb: str) -> Iterator[DraftPattern]:
             f"it was {verb}" if each.files == 1 else many,
             _why(each.text) if each.pattern.is_literal else None,
         )
+
+
+def _fleeting(paths: Iterable[str], written: Collection[str]) -> Iterator[DraftPattern]:
+    """What was made and is gone again: temporary names will be others the next time."""
+    folders = {str(above) for path in written for above in PurePosixPath(path).parents}
+    found: dict[str, int] = {}
+    for path in paths:
+        if path not in folders:
+            around, _, name = literal(path).text.rpartition("/")
+            spelled = "/".join(filter(None, (around, _RANDOM.sub(_any_letters, name))))
+            found[spelled] = found.get(spelled, 0) + 1
+    for spelled, count in sorted(found.items()):
+        often = "it was" if count == 1 else f"{count} such files were"
+        yield DraftPattern(spelled, f"{often} made and removed again")
+
+
+def _any_letters(found: re.Match[str]) -> str:
+    return "?" * len(found[0])
 
 
 def _commands(

@@ -7,7 +7,7 @@ hosts: what was sent cannot be taken back. A manifest that is there grows, and i
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,10 +19,10 @@ from consentry.base.paths import SandboxedPath
 from consentry.declare.manifestmerge import Merged, merged
 from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.enforce.native.streamends import Io
-from consentry.service.binding import workspace_here
-from consentry.service.commandline import ANY, RunWish
+from consentry.service.binding import ANY, workspace_here
+from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
-from consentry.service.learned import Learned, learned_from, name_from
+from consentry.service.learned import Learned, Touched, learned_from, name_from
 from consentry.service.placedfile import place_new
 from consentry.service.programsearch import find_program
 from consentry.service.protection import protected_here
@@ -76,6 +76,7 @@ def learn(wish: LearnWish, around: Surroundings, io: Io, workspace: str | None =
         name=name,
         given=wish.run.environment,
         there=sensitive,
+        touched=tuple(_touched(run.outcome.touched, root)),
         command_of=_Naming(around).command,
     )
     if before is None:
@@ -123,6 +124,14 @@ def _sensitive_files(root: Path) -> Iterator[str]:
             inside = os.path.relpath(os.path.join(folder, name), root)  # noqa: PTH118 - many of them
             if known.why(inside) is not None and _is_text(inside):
                 yield inside
+
+
+def _touched(places: Iterable[str], root: Path) -> Iterator[Touched]:
+    """Names of the workspace; what is there now was there before, because a rehearsal changes nothing."""
+    for place in places:
+        inside = os.path.relpath(place, root)
+        if _is_text(inside) and not Path(place).is_dir():
+            yield Touched(inside, was_there=os.path.lexists(place))
 
 
 def _is_text(path: str) -> bool:
