@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -150,7 +151,8 @@ def _told(output: Output, lesson: Lesson, status: int) -> Iterator[str]:
     if not lesson.learned.is_complete:
         yield "  more was read than could be listed: the manifest is not complete"
     yield from _where(lesson)
-    yield from rehearsed_at_the_end(lesson.run.entry)
+    if lesson.would_change:
+        yield from rehearsed_at_the_end(lesson.run.entry)
 
 
 def _more(count: int) -> Iterator[str]:
@@ -159,14 +161,19 @@ def _more(count: int) -> Iterator[str]:
 
 
 def _where(lesson: Lesson) -> Iterator[str]:
-    if lesson.file is not None and lesson.is_new:
-        yield from hanging("  wrote ", safe_line(f"{lesson.file}; fill in the purposes"), indent=4)
-    elif lesson.file is not None and not lesson.added:
-        yield from hanging("  ", safe_line(f"{lesson.file} asks for all of it already"), indent=4)
-    elif lesson.file is not None:
+    if lesson.file is None:
+        return
+    cwd = Path.cwd()
+    is_near = lesson.file.is_relative_to(cwd)
+    file = safe_line(str(lesson.file.relative_to(cwd) if is_near else lesson.file))
+    if lesson.is_new:
+        yield from hanging("  wrote ", f"{file}; fill in the purposes", indent=4)
+    elif not lesson.added:
+        yield from hanging("  ", f"{file} asks for all of it already", indent=4)
+    else:
         for each in lesson.added:
             yield from hanging("  added ", safe_line(each), indent=4)
-        yield from hanging("  to ", safe_line(str(lesson.file)), indent=4)
+        yield from hanging("  to ", file, indent=4)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (

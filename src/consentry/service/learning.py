@@ -58,6 +58,12 @@ class Lesson:
     added: tuple[str, ...]
     is_new: bool
 
+    @property
+    def would_change(self) -> bool:
+        """Whether the rehearsal has anything to commit."""
+        rehearsal = self.run.facts.impact.rehearsal
+        return rehearsal is not None and any(dict(rehearsal.counts).values())
+
 
 STANDARD_OUTPUT: Final = "-"
 
