@@ -48,6 +48,11 @@ SECTIONS = (
                 "consentry.cli.code:code",
                 "Run a Python snippet, and print its result as JSON",
             ),
+            CommandRow(
+                "learn",
+                "consentry.cli.learn:command",
+                "Watch a command, and write the manifest it needs",
+            ),
         ),
     ),
     CommandSection(

@@ -193,6 +193,9 @@ class Outcome:
     read_states: Mapping[str, tuple[FileState, ...]] = field(default_factory=dict)
     reached: Reached = field(default_factory=Reached)
     mode: str | None = None
+    touched: tuple[str, ...] = ()
+    """Names in the layer that were written, made, moved or removed, also where nothing is left of it."""
+
     sees_reads: bool = True
     """Whether anything watched which files were read; without, an empty list says nothing."""
 

@@ -438,6 +438,7 @@ class NativeEngine:
             direct=None if plan.plan.direct is None else found.direct,
             reads_truth=found.reads_truth,
             read_states=found.states,
+            touched=tuple(found.touched),
             runtime_reads=found.runtime,
             programs=tuple(found.programs),
             violations=tuple(merged(found.violations)),

@@ -62,6 +62,8 @@ class Findings:
     reads: dict[str, int] = field(default_factory=dict)
     held: dict[str, HeldAs] = field(default_factory=dict)
     direct: dict[str, DirectChange] = field(default_factory=dict)
+    touched: dict[str, None] = field(default_factory=dict)
+    """Names in a layer that were to be written, made, moved or removed, whatever is left of them."""
     runtime: dict[str, int] = field(default_factory=dict)
     programs: list[ProgramRun] = field(default_factory=list)
     violations: list[PermissionDenied] = field(default_factory=list)
@@ -182,6 +184,8 @@ class _Reader:
         if kind in ("rename", "linked"):
             self._move(place, times, is_file=was_there and not is_folder)
         if kind != "linked":
+            if _below(place, self._layered) and (was_there or kind in ("write", "create")):
+                self.found.touched[place] = None
             self._change(place, kind, was_there=was_there, is_folder=is_folder)
             self._write(place, times, _as_granted(place) if kind == "write" else place)
 
