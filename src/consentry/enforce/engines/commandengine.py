@@ -186,7 +186,9 @@ class CommandEngine(ABC):
         if shown is not None:
             lacking += lacking_for(wanted, plan, shown)
         if lacking:
-            raise NotEnforceable(self.name, list({each.control: each for each in lacking}.values()))
+            # Of each control the first reason, which is the nearest to what was asked for.
+            first = {each.control: each for each in reversed(lacking)}
+            raise NotEnforceable(self.name, list(reversed(first.values())))
         require_rounding(self.name, wanted, plan)
         return compiled
 
