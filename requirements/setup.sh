@@ -24,7 +24,7 @@ esac
 
 # System packages, by their Debian names.
 python_packages=(python3 python3-venv)
-test_packages=(git curl tmux zsh fish openssl strace postgresql)
+test_packages=(git curl tmux zsh fish openssl strace postgresql bubblewrap firejail)
 
 venv=.venv
 started=$SECONDS
@@ -84,6 +84,7 @@ apt_install() {
 is_installed() {
     case "$1" in
         postgresql) has_postgres ;;
+        bubblewrap) command -v bwrap >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }

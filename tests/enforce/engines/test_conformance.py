@@ -217,7 +217,7 @@ def test_a_killed_owner_leaves_nothing_running(bench: Bench) -> None:
     assert running.stdout.readline() == b"ready\n"
     mine = {name for name in _groups() if f"-{running.pid}-" in name}
     running.kill()
-    running.wait()
+    running.communicate(timeout=_PATIENCE)  # all who could write are gone
     assert _eventually(lambda: not _processes(mark)), _processes(mark)
     assert bench.run("true").status == 0
     assert _eventually(lambda: not mine & _groups())
