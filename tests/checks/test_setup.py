@@ -132,19 +132,24 @@ def test_where_packages_come_from_is_the_users_choice(reached, name):
 def test_what_the_tests_start_is_installed_where_it_is_missing(asked, tree):
     """Each is looked for on its own; the server's programs are in a folder that is not on PATH."""
     said, installed = asked("git", "zsh", POSTGRES_BIN=str(tree / "none"))
-    assert installed == [["tmux", "fish", "openssl", "strace", "postgresql"]]
-    assert "installing system packages: tmux fish openssl strace postgresql" in said
+    assert installed == [
+        ["curl", "tmux", "fish", "openssl", "strace", "postgresql", "bubblewrap", "firejail"]
+    ]
+    assert "installing system packages: curl tmux fish openssl strace postgresql bubblewrap" in said
 
 
 def test_a_server_that_is_there_is_not_installed_again(asked, tree):
     """Wherever it is, when the folder is named."""
     program(tree / "server" / "initdb")
     _, installed = asked("git", "tmux", "zsh", "fish", POSTGRES_BIN=str(tree / "server"))
-    assert installed == [["openssl", "strace"]]
+    assert installed == [["curl", "openssl", "strace", "bubblewrap", "firejail"]]
 
 
 def test_without_the_right_to_install_the_tests_go_on(asked, tree):
     """What is missing is named, and said to be skipped."""
     said, installed = asked("git", "tmux", user="1000", POSTGRES_BIN=str(tree / "none"))
     assert installed == []
-    assert "not installed: zsh fish openssl strace postgresql; the tests that start them" in said
+    assert (
+        "not installed: curl zsh fish openssl strace postgresql bubblewrap firejail; the tests"
+        in said
+    )
