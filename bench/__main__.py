@@ -11,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from bench import covers, ledger, ledgersize, observer, reach, sandbox, startup
+from bench import commit, covers, deno, ledger, ledgersize, observer, reach, sandbox, startup
 
 PAGE = Path("docs/explanation/how-fast.md")
 BENCHES = {
@@ -21,6 +21,8 @@ BENCHES = {
     "ledgersize": ledgersize.run,
     "observer": observer.run,
     "reach": reach.run,
+    "commit": commit.run,
+    "deno": deno.run,
 }
 SANDBOX = "sandbox"
 

@@ -42,7 +42,7 @@ _IMPORTS = {
     "sigstore": "sigstore.verify",
     "starlette": "starlette.applications",
 }
-_NOTHING_TO_IMPORT = frozenset({"ruff", "types-pyyaml"})
+_NOTHING_TO_IMPORT = frozenset({"deno", "ruff", "types-pyyaml"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ def exec(  # noqa: A001 - the command's own word
     permission_set: str | None = None,
     profile: str | None = None,
     view: str | None = None,
+    layer: str | None = None,
     engine: str | None = None,
     attest: bool = False,
     timeout: float | None = None,
@@ -82,6 +83,8 @@ def exec(  # noqa: A001 - the command's own word
         permission_set: one of the six sets instead of the default; never `trusted`.
         profile: a profile of the user's own configuration, or `FILE`, or `FILE:NAME`.
         view: `private` (only what is granted is there) or `visible`; else as the profile says.
+        layer: where what it writes is kept until it has ended: `memory`, or `disk`, beside what it
+            works on; else as the profile says.
         engine: what confines it: `native`, another engine that is installed, or `auto`, the cheapest
             that holds all that is asked for; else as the document of the profile says.
         attest: reads what Landlock refuses from the host's audit, turned on for the run if need be;
@@ -117,6 +120,7 @@ def exec(  # noqa: A001 - the command's own word
         permission_set=permission_set,
         profile=profile,
         view=view,
+        layer=layer,
         engine=engine,
         attest=attest,
         timeout=timeout,

@@ -13,6 +13,7 @@ from consentry.base.codes import Code
 from consentry.enforce.native import calls
 from tests.cli.conftest import CommandLine
 from tests.cli.execs import last_record, put, started
+from tests.denos import with_deno
 from tests.enforce import hosts
 
 pytestmark = pytest.mark.skipif(calls.landlock_abi() < 6, reason="needs Landlock's scopes")
@@ -120,3 +121,20 @@ def test_a_name_is_not_looked_up_and_a_host_cannot_be_granted(bare: CommandLine)
     refused = bare("exec", "--view", "visible", "--net", "phone.example", "--", "true")
     assert (refused.status, Code.NOT_ENFORCEABLE.value in refused.err) == (126, True)
     assert "cannot be led to the proxy" in refused.err
+
+
+def test_deno_runs_without_namespaces_too(bare: CommandLine, tmp_path: Path) -> None:
+    """A script that only root can change, by the same flags; of another a copy would be needed."""
+    tmp_path.chmod(0o755)
+    deno = with_deno(bare, tmp_path)
+    put(deno, "one.ts", "const one: number = 1; console.log(one); Deno.readTextFileSync('/srv/x');")
+    words = ["exec", "--engine", "deno", "--view", "visible"]
+    ended = deno(*words, "--", "one.ts")
+    if deno.cwd.stat().st_uid != 0:
+        assert "`deno` cannot enforce programs" in ended.err
+        assert ended.status == 126
+        return
+    assert ended.out == "1\n", ended.err
+    assert "--deny-run" in last_record(deno)["tool"]["arguments"]
+    found = last_record(deno)["sandbox"]["violations"]
+    assert ("/srv/x", "reported") in [(each["resource"], each["truth"]) for each in found]

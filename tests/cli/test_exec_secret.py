@@ -85,6 +85,18 @@ def test_a_secret_from_a_file_reaches_the_host_alone(line: CommandLine, tmp_path
     assert TOKEN.encode() not in _everything_on_disk(line)
 
 
+def test_a_rehearsal_keeps_nothing_of_it(line: CommandLine, tmp_path: Path) -> None:
+    """What waits on disk to be committed has what the program wrote, and no secret."""
+    put(line, "ask.py", ASK + "open('out.txt', 'w').write('asked')\n")
+    with _host(line, tmp_path) as host:
+        secret = f"{host.place}=Authorization:file:{_key(line)}"
+        words = ["--net", host.place, "--secret", secret, "--secret-ca", host.vouchers]
+        rest = ["--rehearse", "--write", "out.txt", "--", "python3", "ask.py", host.asked]
+        ended = line("exec", *words, *rest)
+        assert (ended.status, host.got()) == (0, [VALUE]), ended
+    assert TOKEN.encode() not in _everything_on_disk(line)
+
+
 def test_a_secret_from_a_variable_is_not_in_the_run_s_own(
     line: CommandLine, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -22,6 +23,7 @@ from consentry.enforce.facts import HostView
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.limits import LimitMeans, LimitPlan
 from consentry.enforce.native import calls
+from consentry.enforce.native.disklayer import DiskLayer
 from consentry.enforce.native.mediatedreads import with_mediated_reads
 from consentry.enforce.native.otherids import ids_behind_root
 from consentry.enforce.native.parent import NativeParent, Running
@@ -30,7 +32,7 @@ from consentry.enforce.programfiles import look_at_program
 from consentry.enforce.running import Ended
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import Reads, View, Writes
+from consentry.surface.modes import LayerPlace, Reads, View, Writes
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import protected_roots
 
@@ -65,9 +67,9 @@ def this_host() -> Host:
     )
 
 
-def limits_here(limits: Limits) -> LimitPlan:
+def limits_here(limits: Limits, layer: LayerPlace = LayerPlace.MEMORY) -> LimitPlan:
     """How this host holds these limits for this caller."""
-    return LimitPlan.of(limits, LimitMeans.of(HostView(uid=os.getuid())))
+    return LimitPlan.of(limits, LimitMeans.of(HostView(uid=os.getuid())), layer=layer)
 
 
 def program_of(argv: Sequence[str], folder: Path) -> Program:
@@ -96,6 +98,7 @@ def launchable(plan: Plan, wanted: Confinement, host: Host) -> dict[str, Any]:
         "landlock": plan.landlock,
         "direct": plan.makes,
         "exact": plan.exact,
+        "moves": bool(plan.layered),
         "filter": plan.filter,
         "listens": True,
         "program": str(wanted.program.path),
@@ -115,6 +118,7 @@ def run_in_box(
     view: View = View.PRIVATE,
     writes: Writes = Writes.LAYER,
     reads: Reads = Reads.OBSERVED,
+    state: Path | None = None,
     stdin: bytes = b"",
     patience: float = 30.0,
     run_any: bool = False,
@@ -135,6 +139,7 @@ def run_in_box(
         view: what exists inside.
         writes: where writes go.
         reads: how the list of files read is made.
+        state: where the layer is made on the disk; without one it is in memory.
         stdin: what it can read; at most what a pipe holds.
         patience: after so many seconds it is killed, and the test fails.
         run_any: adds the power to start any program, so that a shell is of use.
@@ -153,6 +158,7 @@ def run_in_box(
         denied=tuple(map(Pattern.parse, denied)),
         view=view,
         writes=writes,
+        layer=LayerPlace.MEMORY if state is None else LayerPlace.DISK,
         limits=limits,
     )
     host = this_host()
@@ -160,13 +166,19 @@ def run_in_box(
     if reads is Reads.EXACT:
         plan = with_mediated_reads(plan)
     told = launchable(plan, wanted, host)
-    holder = held or HeldLimits(limits_here(limits), f"test-{os.urandom(8).hex()}")
+    holder = held or HeldLimits(limits_here(limits, wanted.layer), f"test-{os.urandom(8).hex()}")
     parent = NativeParent()
+    ends = ExitStack()
     try:
         told |= holder.told()
+        disk = None
+        if state is not None:
+            disk = ends.enter_context(DiskLayer.made(state, plan.layered, host.inner))
+            told |= {"disk": disk.told, "bell": 4}
+            holder.count_on_disk(disk.uppers())
         change(told)
         with _Streams(stdin) as streams:
-            running = parent.launch(told, streams.its)
+            running = parent.launch(told, [*streams.its, *([] if disk is None else [disk.bell])])
             streams.hand_over()
             try:
                 _supervise(running, streams, _Watch(holder, watch), time.monotonic() + patience)
@@ -174,11 +186,16 @@ def run_in_box(
             finally:
                 running.close()
         if ended.layer is not None:
+            layer = ended.layer
+            if disk is not None:
+                disk.hear_that_it_is_alone()
+                layer = disk.descriptor
             if see_layer is not None:
-                see_layer(Path(f"/proc/self/fd/{ended.layer}"))
+                see_layer(Path(f"/proc/self/fd/{layer}"))
             os.close(ended.layer)
         return BoxRun(ended, bytes(streams.heard[0]), bytes(streams.heard[1]))
     finally:
+        ends.close()
         parent.close()
         if held is None:
             holder.close()

@@ -1,6 +1,6 @@
 """Kills a commit at every step it reaches, recovers, and tells what is there then.
 
-Run as a program of its own, `python -m tests.enforce.commitcrashes PLACE WAY STATE`, because it forks
+Run as a program of its own, `python -m tests.enforce.commitcrashes PLACE WAY STATE LAYER`, because it forks
 once for every crash, which a process with threads should not. Prints a line of JSON for each crash:
 how far it got, what recovery said, and whether the tree is the old one, the new one, or neither.
 
@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,8 +34,9 @@ THEIRS = "theirs"
 class Crashes:
     """One tree, one layer over it, and a fresh copy of the tree for every crash."""
 
-    def __init__(self, place: Path, way: str, state: Path) -> None:
-        self._layer = place / "layer"
+    def __init__(self, place: Path, way: str, state: Path, layer: Path) -> None:
+        self._made = layer
+        self._layer = layer.parent / f"{layer.name}-now"
         self._template = place / "template"
         self._host = place / "host"
         self._state = state
@@ -65,6 +67,10 @@ class Crashes:
                 if status == 0:
                     break
 
+    def clear(self) -> None:
+        """Removes what could not be removed by those who do not open it up first."""
+        _remove(self._layer)
+
     def _recovered(self, new: dict[str, Sight]) -> dict[str, object]:
         said = [str(each.recovery) for each in recover(self._state)]
         again = [str(each.recovery) for each in recover(self._state)]
@@ -81,6 +87,9 @@ class Crashes:
         _remove(self._host)
         _remove(self._state / "commits")
         shutil.copytree(self._template, self._host, symlinks=True)
+        # A commit uses a layer up, where it moves what lies in it.
+        _remove(self._layer)
+        subprocess.run(["/bin/cp", "-a", self._made, self._layer], check=True)
 
     def _in_child(self, does: Callable[[int | None], None], kill_at: int | None) -> int:
         pid = os.fork()
@@ -145,5 +154,7 @@ def _remove(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    for line in Crashes(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])).told():
+    crashes = Crashes(Path(sys.argv[1]), sys.argv[2], *map(Path, sys.argv[3:]))
+    for line in crashes.told():
         sys.stdout.write(json.dumps(line) + "\n")
+    crashes.clear()

@@ -1,11 +1,13 @@
-"""A prepared folder that stands in for `/`: real files, written by the test."""
+"""A prepared folder that stands in for `/`: real files, written by the test. And both kinds of layer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from consentry.enforce.facts import HostView, LandlockAnswer
+from consentry.surface.modes import LayerPlace
+from tests.enforce.layers import layers_in
 
 USER = 1000
 MOUNTS = (
@@ -51,3 +53,10 @@ def make_host(tmp_path: Path) -> MakeHost:
         return HostView(root=root, environ=environ or {}, uid=uid, landlock=lambda: landlock)
 
     return make
+
+
+@pytest.fixture(scope="module", params=list(LayerPlace), ids=str)
+def layer_kind(request: pytest.FixtureRequest) -> Iterator[LayerPlace]:
+    """Where the layers lie that a test makes."""
+    with layers_in(request.param):
+        yield request.param

@@ -4,7 +4,8 @@
     changes = layer.scanned()
     outcome = layer.committed(state)
 
-The layer lies on the disk here instead of in memory, which makes no difference to whoever reads it.
+A module that uses the fixture `layer_kind` runs each of its tests with a layer in memory, which is copied
+from, and with one on the disk of the root that nobody has open any more, which is moved from.
 """
 
 import json
@@ -16,15 +17,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from consentry.enforce.commit import CommitOutcome, commit
 from consentry.enforce.commitdesk import Reached, unwatched
+from consentry.enforce.diskparts import LayerNote, Part
 from consentry.enforce.layer import Changes, LayerRoot, file_clock_ns
 from consentry.enforce.layerscan import ScanLimits, scan
 from consentry.enforce.writerules import WriteRules
 from consentry.enforce.writeverdicts import Verdicts, judge
+from consentry.surface.modes import LayerPlace
 from consentry.surface.pattern import Pattern
 from consentry.surface.patterns import PatternScope
 from tests.enforce.treesight import Sight
@@ -42,6 +46,28 @@ with open(sys.argv[2]) as script:
 from treesight import sight_of
 print(json.dumps(sight_of(os.getcwd())))
 """
+
+
+class _Kind:
+    """Where layers are made now, and those in memory that are to be removed."""
+
+    where = LayerPlace.DISK
+    in_memory: ClassVar[list[Path]] = []
+
+
+@contextmanager
+def layers_in(where: LayerPlace) -> Iterator[None]:
+    """Layers are made there from here on."""
+    _Kind.where = where
+    try:
+        yield
+    finally:
+        _Kind.where = LayerPlace.DISK
+        while _Kind.in_memory:
+            place = _Kind.in_memory.pop()
+            # A user's own folders may be closed to that user.
+            subprocess.run(["/bin/chmod", "-R", "u+rwX", place], check=False, capture_output=True)
+            shutil.rmtree(place, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -99,7 +125,7 @@ def made_layer(
     place: Path, host: Path, script: str, *, name: str = "layer", root: LayerRoot | None = None
 ) -> Layer:
     """Runs a script in a layer over `host`; skips the test where this host has no overlays."""
-    folder = place / name
+    folder = _in_memory(place, name) if _Kind.where is LayerPlace.MEMORY else place / name
     for each in ("upper0", "work0", "merged", "empty"):
         (folder / each).mkdir(parents=True)
     root = root or LayerRoot.over(0, host)
@@ -120,8 +146,19 @@ def made_layer(
     if done.returncode == 77 or b"unshare:" in done.stderr:
         pytest.skip(f"no overlay for this user: {done.stderr.decode(errors='replace').strip()}")
     assert done.returncode == 0, done.stderr.decode(errors="replace")
+    if _Kind.where is LayerPlace.DISK:
+        with opened(folder) as descriptor:
+            LayerNote((Part(root.number),), is_alone=True).keep(descriptor)
     seen = {path: Sight(*each[:3], _pairs(each[3]), each[4]) for path, each in _read(done.stdout)}
     return Layer(folder, root, started_ns, seen)
+
+
+def _in_memory(place: Path, name: str) -> Path:
+    memory = another_device(place, name)
+    if memory is None:
+        pytest.skip("this host has no file system in memory that a test could use")
+    _Kind.in_memory.append(memory)
+    return memory
 
 
 def _read(printed: bytes) -> Iterator[tuple[str, list[object]]]:
@@ -133,12 +170,12 @@ def _pairs(kept: object) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in kept)
 
 
-def another_device(like: Path) -> Path | None:
+def another_device(like: Path, name: str = "") -> Path | None:
     """A folder on another file system than `like`, or None; the caller removes it."""
     memory = Path("/dev/shm")
     if not memory.is_dir() or memory.stat().st_dev == like.stat().st_dev:
         return None
-    place = memory / f"consentry-test-{os.getpid()}-{like.stat().st_ino}"
+    place = memory / f"consentry-test-{os.getpid()}-{like.stat().st_ino}{name}"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(mode=0o700)
     return place

@@ -17,9 +17,12 @@ from consentry.enforce.filecalls import CannotExchange
 from consentry.enforce.layer import LayerRoot, file_clock_ns
 from consentry.enforce.layerscan import ScanLimits
 from consentry.enforce.writeverdicts import judge
+from consentry.surface.modes import LayerPlace
 from tests.enforce.layers import Layer, another_device, made_layer
 from tests.enforce.test_layerscan import SCRIPT_OF_ALL_KINDS, host_with_all_kinds
 from tests.enforce.treesight import sight_of
+
+pytestmark = pytest.mark.usefixtures("layer_kind")
 
 SOMEBODY = 23456
 
@@ -240,14 +243,18 @@ def test_an_id_that_is_no_name_is_refused(host: Path, state: Path, tmp_path: Pat
 
 
 def test_a_disk_that_cannot_be_written_refuses_the_whole(
-    host: Path, state: Path, tmp_path: Path
+    host: Path, state: Path, tmp_path: Path, layer_kind: LayerPlace
 ) -> None:
-    """Nothing is committed when one file does not fit where it should go."""
+    """Nothing is committed when one file does not fit where it should go; one there already fits."""
     layer = made_layer(tmp_path, host, "open('a', 'w'); open('b', 'w').write('x' * (1 << 22))")
     verdicts = layer.judged()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
     try:
+        if layer_kind is LayerPlace.DISK:
+            assert layer.committed(state, verdicts=verdicts).result is CommitResult.COMMITTED
+            assert (host / "b").stat().st_size == 1 << 22
+            return
         with pytest.raises(Refused) as caught:
             layer.committed(state, verdicts=verdicts)
     finally:

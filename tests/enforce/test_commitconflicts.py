@@ -14,6 +14,8 @@ from tests.enforce.layers import Layer, made_layer
 from tests.enforce.test_commit import leftovers
 from tests.enforce.treesight import sight_of
 
+pytestmark = pytest.mark.usefixtures("layer_kind")
+
 BEFORE = {"f": "old", "d/a": "1", "d/b": "2", "gone": "x", "m": "mode"}
 SCRIPT = (
     "open('f', 'w').write('new'); os.unlink('gone'); os.chmod('m', 0o755); open('n', 'w');"

@@ -18,6 +18,8 @@ from consentry.enforce.commitrecover import Recovery, recover
 from tests.enforce.layers import Layer, another_device, made_layer
 from tests.enforce.treesight import sight_of
 
+pytestmark = pytest.mark.usefixtures("layer_kind")
+
 REPOSITORY = Path(__file__).parents[2]
 BEFORE = {
     "changed": "old",
@@ -33,6 +35,7 @@ BEFORE = {
 }
 SCRIPT = """
 import subprocess
+
 open('changed', 'w').write('new')
 os.unlink('deleted')
 os.chmod('mode', 0o755)
@@ -59,8 +62,13 @@ def host_before(folder: Path) -> Path:
 def _crashes(place: Path, way: str, state: Path) -> list[dict[str, Any]]:
     template = host_before(place / "template")
     (template / "shut").chmod(0o555)
-    made_layer(place, template, SCRIPT)
-    words = [sys.executable, "-m", "tests.enforce.commitcrashes", str(place), way, str(state)]
+    layer = made_layer(place, template, SCRIPT).folder
+    words = [
+        sys.executable,
+        "-m",
+        "tests.enforce.commitcrashes",
+        *map(str, (place, way, state, layer)),
+    ]
     done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, check=False, timeout=55)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -3,12 +3,15 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from consentry.enforce.commit import CommitResult, commit
 from consentry.enforce.layer import ChangeKind, LayerRoot, file_clock_ns
 from consentry.enforce.layerscan import scan
 from consentry.enforce.writerules import WriteRules
 from consentry.enforce.writeverdicts import Verdicts, judge
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import LayerPlace
 from consentry.surface.pattern import Pattern
 from consentry.surface.patterns import PatternScope
 from tests.enforce.boxes import run_in_box
@@ -25,7 +28,16 @@ mkfifo pipe; ln -s /etc/passwd leaves
 """
 
 
-def _box(workspace: Path, state: Path, script: str, write: str) -> tuple[Verdicts, CommitResult]:
+@pytest.fixture(params=list(LayerPlace), ids=str)
+def kind(request: pytest.FixtureRequest) -> LayerPlace:
+    """Where the layer lies."""
+    found: LayerPlace = request.param
+    return found
+
+
+def _box(
+    workspace: Path, state: Path, script: str, write: str, kind: LayerPlace
+) -> tuple[Verdicts, CommitResult]:
     """Runs a script in a box that may write `write`, and commits what it may."""
     root = LayerRoot.over(0, workspace)
     scope = PatternScope.parse([write])
@@ -41,8 +53,14 @@ def _box(workspace: Path, state: Path, script: str, write: str) -> tuple[Verdict
 
     surface = Surface.of(read=["./"], write=[write, "/tmp/"])
     run = run_in_box(
-        ["sh", "-ec", script], workspace=workspace, surface=surface, run_any=True, see_layer=see
+        ["sh", "-ec", script],
+        workspace=workspace,
+        surface=surface,
+        run_any=True,
+        see_layer=see,
+        state=state if kind is LayerPlace.DISK else None,
     )
+    assert kind is LayerPlace.MEMORY or list((state / "layers").iterdir()) == []
     assert run.ended.status == 0, run.stderr
     return found[0]
 
@@ -55,10 +73,10 @@ def _workspace(place: Path) -> Path:
     return workspace
 
 
-def test_what_a_program_wrote_in_its_box_reaches_the_host(tmp_path: Path) -> None:
+def test_what_a_program_wrote_in_its_box_reaches_the_host(tmp_path: Path, kind: LayerPlace) -> None:
     """New, changed and deleted files arrive, as those of whoever owns the folder."""
     workspace, state = _workspace(tmp_path), tmp_path / "state"
-    verdicts, result = _box(workspace, state, SCRIPT, "./")
+    verdicts, result = _box(workspace, state, SCRIPT, "./", kind)
     assert result is CommitResult.COMMITTED
     assert (workspace / "changed").read_text(encoding="utf-8") == "new\n"
     assert (workspace / "folder" / "link").read_text(encoding="utf-8") == "x\n"
@@ -72,22 +90,22 @@ def test_what_a_program_wrote_in_its_box_reaches_the_host(tmp_path: Path) -> Non
     assert b"untouched" not in kinds
 
 
-def test_what_may_not_leave_the_box_is_dropped_and_told(tmp_path: Path) -> None:
+def test_what_may_not_leave_the_box_is_dropped_and_told(tmp_path: Path, kind: LayerPlace) -> None:
     """A hook, a pipe and a link that leads out are violations that the layer attests."""
     workspace, state = _workspace(tmp_path), tmp_path / "state"
-    verdicts, _ = _box(workspace, state, SCRIPT, "./")
+    verdicts, _ = _box(workspace, state, SCRIPT, "./", kind)
     told = {each.resource.removeprefix(f"{workspace}/"): each for each in verdicts.violations}
     assert sorted(told) == [".git/hooks/pre-commit", "leaves", "pipe"]
     assert told[".git/hooks/pre-commit"].allow == f"--write {workspace}/.git/hooks/"
     assert sorted(path for path in sight_of(workspace) if ".git" in path) == [".git", ".git/HEAD"]
 
 
-def test_a_hook_that_was_granted_by_name_arrives(tmp_path: Path) -> None:
+def test_a_hook_that_was_granted_by_name_arrives(tmp_path: Path, kind: LayerPlace) -> None:
     """The same script, with the very option that the violation names."""
     workspace, state = _workspace(tmp_path), tmp_path / "state"
     (workspace / ".git" / "hooks").mkdir(parents=True)
     script = "echo good > .git/hooks/pre-commit"
-    _, result = _box(workspace, state, script, ".git/hooks/")
+    _, result = _box(workspace, state, script, ".git/hooks/", kind)
     assert result is CommitResult.COMMITTED
     hook = workspace / ".git" / "hooks" / "pre-commit"
     assert hook.read_text(encoding="utf-8") == "good\n"

@@ -17,7 +17,10 @@ from consentry.enforce.layer import (
     path_text,
 )
 from consentry.enforce.layerscan import ScanLimits, scan
+from consentry.surface.modes import LayerPlace
 from tests.enforce.layers import Layer, made_layer, opened
+
+pytestmark = pytest.mark.usefixtures("layer_kind")
 
 ODD_NAME = "new\nline \udcff*?\\"
 
@@ -169,9 +172,9 @@ SCRIPT_OF_ALL_KINDS = (
 
 
 @pytest.fixture(scope="module")
-def layer(tmp_path_factory: pytest.TempPathFactory) -> Layer:
+def layer(tmp_path_factory: pytest.TempPathFactory, layer_kind: LayerPlace) -> Layer:
     """One layer with every kind of change."""
-    place = tmp_path_factory.mktemp("kinds")
+    place = tmp_path_factory.mktemp(f"kinds-{layer_kind}")
     return made_layer(place, host_with_all_kinds(place), SCRIPT_OF_ALL_KINDS)
 
 

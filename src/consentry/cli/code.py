@@ -1,4 +1,7 @@
-"""`consentry code`: runs one Python snippet, confined, and prints what it gives back as JSON."""
+"""`consentry code`: runs one Python snippet, confined, and prints what it gives back as JSON.
+
+A file of JavaScript or TypeScript is run by the engine `deno`, and prints for itself.
+"""
 
 import json
 import os
@@ -9,6 +12,7 @@ import click
 
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
+from consentry.cli.codescripts import require_plain, run_script
 from consentry.cli.command import File, PlainCommand, output_of, usage_problem
 from consentry.cli.output import write_answer, write_message
 from consentry.cli.runoptions import (
@@ -27,8 +31,11 @@ from consentry.cli.runoptions import (
 from consentry.cli.runstreams import streams_of_code
 from consentry.cli.runtext import told_at_the_end
 from consentry.cli.table import PROGRAM, Page
+from consentry.declare.profile import EngineName
 from consentry.enforce.engines.nativecode import SNIPPET
 from consentry.record.auditfields import ExecutionStatus
+from consentry.service.commandline import RunWish
+from consentry.service.programsearch import is_script
 from consentry.service.refusals import Asked, found_profile, journal_of_terminal
 from consentry.service.snippetruns import MOST_SOURCE, CodeRun, CodeWish, carry_out_code
 from consentry.service.surroundings import look_around
@@ -46,6 +53,10 @@ PAGE = Page(
             "What it prints goes to standard error, so that standard output has the result and "
             "nothing else. It runs in the interpreter of this command, with its packages."
         ),
+        (
+            "A file that ends in .js, .ts or the like is run by the engine `deno`, as `consentry "
+            "exec --engine deno` does: it prints where it wants to, and gives no result."
+        ),
     ),
     arguments=(("FILE", "The snippet; `-` reads it from standard input."),),
     examples=(
@@ -56,6 +67,7 @@ PAGE = Page(
         ("consentry code job.py --timeout 5s --json", "everything in one document"),
         ("consentry code fetch.py --net example.org:443", "may reach that host, and no other"),
         ("consentry code job.py --profile reports.yaml", "may do what the profile says"),
+        ("consentry code --set readonly sum.ts", "TypeScript, which may read ./data"),
     ),
     statuses=(
         ("0", "the snippet gave a result"),
@@ -102,6 +114,28 @@ def _code(
         around = look_around(os.environ)
         is_file = file != _STANDARD_INPUT
         name = file if is_file else _NAME_OF_INPUT
+        if is_script(name):
+            require_plain(preload, arg)
+            asked = Asked((name,))
+            return run_script(
+                RunWish(
+                    words=(name,),
+                    permission_set=permission_set,
+                    profile=found_profile(
+                        profile, asked, around, lambda: journal_of_terminal(around)
+                    ),
+                    read=read,
+                    network=net,
+                    secrets=secret,
+                    secret_ca=secret_ca,
+                    engine=EngineName.DENO,
+                    limits=limits_of(limits),
+                ),
+                around,
+                output,
+                ours,
+                workspace,
+            )
         asked = Asked((name,), kind=SNIPPET)
         wish = CodeWish(
             source=read_named(file) if is_file else _typed(),

@@ -33,7 +33,7 @@ from consentry.service.refusals import (
 )
 from consentry.service.surroundings import look_around
 from consentry.service.takeover import Arrival
-from consentry.surface.modes import Denials, View
+from consentry.surface.modes import Denials, LayerPlace, View
 
 PAGE = Page(
     summary="Run a program, confined to what this line names.",
@@ -54,6 +54,10 @@ PAGE = Page(
         (
             "consentry exec --rehearse --write . -- ./job",
             "change nothing yet, and see what it would",
+        ),
+        (
+            "consentry exec --engine deno --set readonly -- sum.ts",
+            "TypeScript, inside Deno as well",
         ),
         ("consentry exec --json -- ./job", "everything in one document, output included"),
     ),
@@ -88,6 +92,7 @@ def _exec(
     set_: str | None,
     profile: str | None,
     view: str | None,
+    layer: str | None,
     engine: str | None,
     attest: bool,
     net: tuple[str, ...],
@@ -120,6 +125,7 @@ def _exec(
             secrets=secret,
             secret_ca=secret_ca,
             view=None if view is None else View(view),
+            layer=None if layer is None else LayerPlace(layer),
             engine=None if engine is None else EngineName(engine),
             denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=limits_of(limits),
@@ -155,6 +161,12 @@ OPTIONS: tuple[click.Parameter, ...] = (
         type=OneOf([each.value for each in View]),
         metavar="private|visible",
         help="What is there: only what it is given, or your tree, closed.",
+    ),
+    click.Option(
+        ["--layer"],
+        type=OneOf([each.value for each in LayerPlace]),
+        metavar="memory|disk",
+        help="Where what it writes is kept until it has ended.",
     ),
     click.Option(
         ["--engine"],

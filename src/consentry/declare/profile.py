@@ -16,7 +16,7 @@ from consentry.declare.secretentry import SecretEntry
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import NOTHING
-from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
 from consentry.surface.pattern import Pattern, Vocabulary
 from consentry.surface.patterns import PatternScope
 
@@ -102,6 +102,7 @@ class Profile:
     limits: DeclaredLimits = DeclaredLimits()
     view: View = View.PRIVATE
     writes: Writes = Writes.LAYER
+    layer: LayerPlace = LayerPlace.MEMORY
     reads: Reads = Reads.OBSERVED
     patterns: Rounding = Rounding.ROUNDED
     denials: Denials = Denials.OBSERVED

@@ -40,7 +40,7 @@ from consentry.declare.quantities import cpu_time, duration, processes, size
 from consentry.declare.reader import read_document
 from consentry.declare.values import Entry, Fields, Value, one_of
 from consentry.surface.automaton import Work
-from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
 from consentry.surface.protected import ProtectedRoots, protected_roots
 
 EVERYTHING = "*"
@@ -53,6 +53,7 @@ _KEYS_OF_PROFILE = (
     "timeout",
     "view",
     "writes",
+    "layer",
     "reads",
     "patterns",
     "denials",
@@ -120,6 +121,7 @@ class _Reading:
             limits=_limits(fields),
             view=fields.may("view", one_of(View), View.PRIVATE),
             writes=fields.may("writes", one_of(Writes), Writes.LAYER),
+            layer=fields.may("layer", one_of(LayerPlace), LayerPlace.MEMORY),
             reads=fields.may("reads", one_of(Reads), Reads.OBSERVED),
             patterns=fields.may("patterns", one_of(Rounding), Rounding.ROUNDED),
             denials=fields.may("denials", one_of(Denials), Denials.OBSERVED),
@@ -127,6 +129,13 @@ class _Reading:
         writes = fields.find("writes")
         where = Where() if writes is None else writes.where
         check_profile(profile, where, entry.value.problems, self._work)
+        layer = fields.find("layer")
+        if layer is not None and profile.writes is Writes.DIRECT:
+            entry.value.problems.add_at(
+                layer.where,
+                f"there is no layer with `writes: direct` in line {where.line}",
+                "leave one of the two out",
+            )
         return profile
 
     def _filesystem(self, value: Value) -> Filesystem | None:

@@ -15,7 +15,7 @@ from consentry.enforce.commitjournal import Direction, Journal, ModeChange, Move
 from consentry.enforce.commitplaces import NEW, OLD, Place, slot
 from consentry.enforce.commitplan import Action, Seal, seal_at
 from consentry.enforce.filecalls import CannotExchange, exchange, move, set_mode
-from consentry.enforce.foldertree import Tree
+from consentry.enforce.foldertree import Tree, below
 
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV)
 
@@ -36,6 +36,7 @@ class Application:
         self._journal = journal
         self._places = places
         self._reached = reached
+        self._slots: list[dict[bytes, int]] = []
         self.kept: list[tuple[int, bytes]] = []
         """Paths that were left alone on the way back, because somebody changed them since."""
 
@@ -53,6 +54,7 @@ class Application:
 
     def _forward(self) -> None:
         modes = self._journal.modes
+        self._slots = [_slots_of(place.staging) for place in self._places]
         for change in modes:
             self._set_mode(change, change.during)
         away_first = sorted(self._journal.moves, key=lambda each: each.action is Action.PUT)
@@ -82,16 +84,16 @@ class Application:
     def _move_forward(self, step: Move, place: Place) -> None:
         new, old = slot(NEW, step.number), slot(OLD, step.number)
         if step.action is Action.TAKE:
-            if place.staging.status(old) is None:
+            if old not in self._slots[step.site]:
                 move(*place.host.place(step.path), *place.staging.place(old))
             self._require(step, place.staging, old)
             return
         if step.action is Action.PUT:
-            if _holds(place.staging, new, step.new):
+            if self._holds_new(step, place, new):
                 move(*place.staging.place(new), *place.host.place(step.path))
             return
-        if _holds(place.staging, new, step.new):
-            if place.staging.status(old) is None:
+        if self._holds_new(step, place, new):
+            if old not in self._slots[step.site]:
                 try:
                     exchange(*place.staging.place(new), *place.host.place(step.path))
                 except CannotExchange:
@@ -106,6 +108,14 @@ class Application:
             return
         is_exchanged = place.staging.status(new) is not None
         self._require(step, place.staging, new if is_exchanged else old)
+
+    def _holds_new(self, step: Move, place: Place, new: bytes) -> bool:
+        """Whether what is to come to the path is still in its slot."""
+        listed = self._slots[step.site].get(new)
+        if listed is not None and step.new is not None and listed == step.new.inode:
+            return True
+        # Some file systems list another number than the file has.
+        return _holds(place.staging, new, step.new)
 
     def _require(self, step: Move, staging: Tree, path: bytes) -> None:
         """What went away must be what the run had seen."""
@@ -157,6 +167,19 @@ class Application:
             return True
         finally:
             os.close(opened)
+
+
+def _slots_of(staging: Tree) -> dict[bytes, int]:
+    """What lies in the slots before anything is moved; a step uses no other step's."""
+    found: dict[bytes, int] = {}
+    for folder in (NEW, OLD):
+        opened = staging.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with os.scandir(opened) as entries:
+                found |= {below(folder, os.fsencode(each.name)): each.inode() for each in entries}
+        finally:
+            os.close(opened)
+    return found
 
 
 def _holds(tree: Tree, path: bytes, seal: Seal | None) -> bool:

@@ -5,6 +5,7 @@ no step depends on another one.
 """
 
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -111,6 +112,11 @@ def seal_of_old(step: Step) -> Seal | None:
     start = len(step.path) + 1
     lines = ((each.path[start:], each.was) for each in step.swept if each.was is not None)
     return Seal(was.inode, _text(was, lines))
+
+
+def seal_of_file(found: os.stat_result) -> Seal:
+    """The seal of a plain file or a link, by what is known of it."""
+    return Seal(found.st_ino, _mark(Was.of(found)))
 
 
 def seal_at(tree: Tree, path: bytes) -> Seal | None:

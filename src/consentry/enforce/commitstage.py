@@ -1,6 +1,8 @@
 """Puts a run's new files together beside the root: the very bytes of the layer, ready to be renamed.
 
-What is copied is hashed on the way and must be what the scan saw. Modes, times, the user's own
+What is copied is hashed on the way and must be what the scan saw. From a layer on the root's own mount
+that the kernel has said to be nobody's any more, a file is moved instead, if it has not been changed
+in any way since it was looked at and hashed; such a layer is used up by that. Modes, times, the user's own
 extended attributes, holes and several names for one file are kept; bits that lend an identity never.
 A file that takes another's place gets its owner, group and access list; a new one of a root caller
 belongs to whoever owns its folder.
@@ -18,16 +20,18 @@ from typing import Final
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.commitplaces import NEW, Place, slot
-from consentry.enforce.commitplan import Action, Seal, Step, seal_at
+from consentry.enforce.commitplan import Action, Seal, Step, seal_at, seal_of_file
 from consentry.enforce.filecalls import set_mode
 from consentry.enforce.foldertree import below
-from consentry.enforce.layer import Change, FileType, path_text
-from consentry.enforce.layerfiles import Upper, user_attributes
+from consentry.enforce.layer import Change, FileType, Laid, path_text
+from consentry.enforce.layerfiles import OVERLAY_MARKS, Upper, user_attributes
 
 _CHUNK: Final = 1 << 20
 _BLOCK: Final = 512
 _OWNER_ALL: Final = 0o700
 _ACCESS_LIST: Final = "system.posix_acl_access"
+_CAPABILITY: Final = "security.capability"
+_OWNER_WRITE: Final = 0o200
 _NOT_KEPT: Final = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENOSPC, errno.EDQUOT)
 
 
@@ -57,11 +61,14 @@ class Stager:
         self._staging = place.staging
         self._upper = upper
         self._shared: dict[int, bytes] = {}
+        self._folders: dict[bytes, os.stat_result | None] = {}
+        self._moves = upper.may_be_moved and upper.is_on_mount_of(place.staging.descriptor)
 
     def stage(self, step: Step) -> Staged:
         """Puts together what comes to the step's path."""
         owner = self._owner(step)
         top = slot(NEW, step.number)
+        seal: Seal | None = None
         start = len(step.path) + 1
         folders: list[tuple[bytes, Change]] = []
         for change in (step.change, *step.inner):
@@ -72,7 +79,7 @@ class Stager:
             elif change.type is FileType.LINK:
                 self._make_link(path, change, owner)
             else:
-                self._make_file(path, change, owner)
+                seal = self._make_file(path, change, owner)
         final: int | None = None
         for path, change in reversed(folders):
             mode = change.mode | owner.group_bit
@@ -80,25 +87,38 @@ class Stager:
                 # To be renamed, a folder must be its owner's to write.
                 final, mode = mode, mode | _OWNER_ALL
             self._finish_folder(path, change, owner, mode)
-        self._staging.forget()
-        seal = seal_at(self._staging, top)
+        if folders:
+            self._staging.forget()
+            seal = None
+        seal = seal or seal_at(self._staging, top)
         if seal is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), top)
         return Staged(seal, final)
 
     def _owner(self, step: Step) -> _Owner:
         is_root = os.geteuid() == 0
-        folder = self._host.status(step.path.rpartition(b"/")[0])
+        around = step.path.rpartition(b"/")[0]
+        if around not in self._folders:
+            self._folders[around] = self._host.status(around)
+        folder = self._folders[around]
         if folder is None:
             return _Owner(None, None, 0, None)
         group_bit = folder.st_mode & stat.S_ISGID
-        old = self._host.status(step.path) if step.action is Action.SWAP else None
+        # It is what the scan saw, or there is a conflict.
+        old = step.change.was if step.action is Action.SWAP else None
         if old is not None:
-            access_list = self._access_list(step.path) if stat.S_ISREG(old.st_mode) else None
-            return _Owner(old.st_uid if is_root else None, old.st_gid, group_bit, access_list)
+            access_list = self._access_list(step.path) if old.type is FileType.FILE else None
+            uid, gid = old.owner or self._owner_of_old(step.path)
+            return _Owner(uid if is_root else None, gid, group_bit, access_list)
         if is_root:
             return _Owner(folder.st_uid, folder.st_gid, group_bit, None)
         return _Owner(None, folder.st_gid if group_bit else None, group_bit, None)
+
+    def _owner_of_old(self, path: bytes) -> tuple[int, int]:
+        found = self._host.status(path)
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return found.st_uid, found.st_gid
 
     def _access_list(self, path: bytes) -> bytes | None:
         folder, name = self._host.place(path)
@@ -119,13 +139,21 @@ class Stager:
         times = (change.mtime_ns, change.mtime_ns)
         os.utime(name, ns=times, dir_fd=folder, follow_symlinks=False)
 
-    def _make_file(self, path: bytes, change: Change, owner: _Owner) -> None:
+    def _make_file(self, path: bytes, change: Change, owner: _Owner) -> Seal | None:
+        """The seal of a file that was moved, of which a rename changes nothing."""
         folder, name = self._staging.place(path)
         known = self._shared.get(change.shared) if change.shared else None
         if known is not None:
             there, known_name = self._staging.place(known)
             os.link(known_name, name, src_dir_fd=there, dst_dir_fd=folder, follow_symlinks=False)
-            return
+            return None
+        if change.shared:
+            self._shared[change.shared] = path
+        if change.laid is not None:
+            moved = self._moved(change, change.laid, folder, name)
+            if moved is not None:
+                self._fit(path, change, change.laid, owner)
+                return moved
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         made = os.open(name, flags, 0o600, dir_fd=folder)
         try:
@@ -142,8 +170,48 @@ class Stager:
             os.utime(made, ns=(change.mtime_ns, change.mtime_ns))
         finally:
             os.close(made)
-        if change.shared:
-            self._shared[change.shared] = path
+        return None
+
+    def _moved(self, change: Change, laid: Laid, folder: int, name: bytes) -> Seal | None:
+        """Takes a file out of the layer, if it is as it was when it was hashed."""
+        if not self._moves:
+            return None
+        try:
+            return self._taken(change, laid, folder, name)
+        except PermissionError:
+            # A folder that the run has closed even to its owner.
+            self._upper.open_up(in_layer(change).rpartition(b"/")[0])
+            return self._taken(change, laid, folder, name)
+
+    def _taken(self, change: Change, laid: Laid, folder: int, name: bytes) -> Seal | None:
+        around, own = self._upper.place(in_layer(change))
+        found = os.stat(own, dir_fd=around, follow_symlinks=False)
+        seen = (found.st_ino, found.st_ctime_ns, found.st_mtime_ns, found.st_size)
+        if seen != (laid.inode, laid.ctime_ns, change.mtime_ns, change.size):
+            return None
+        os.rename(own, name, src_dir_fd=around, dst_dir_fd=folder)
+        return seal_of_file(found)
+
+    def _fit(self, path: bytes, change: Change, laid: Laid, owner: _Owner) -> None:
+        """Gives a file that was moved what a copy of it would have."""
+        folder, name = self._staging.place(path)
+        mode = laid.mode
+        unwanted = [each for each in laid.marks if _is_unwanted(each)]
+        if unwanted or owner.access_list is not None:
+            if not mode & _OWNER_WRITE:
+                # Whoever may not write a file may not change its attributes, its owner included.
+                mode |= _OWNER_WRITE
+                os.chmod(name, mode, dir_fd=folder)
+            anchored = b"/proc/self/fd/%d/%s" % (folder, name)
+            for each in unwanted:
+                os.removexattr(anchored, each, follow_symlinks=False)
+            if owner.access_list is not None:
+                keep_attributes(anchored, {_ACCESS_LIST: owner.access_list})
+                mode = -1
+        if owner.uid not in (None, laid.uid) or owner.gid not in (None, laid.gid):
+            self._give(path, owner)
+        if mode != change.mode:
+            os.chmod(name, change.mode, dir_fd=folder)
 
     def _finish_folder(self, path: bytes, change: Change, owner: _Owner, mode: int) -> None:
         folder, name = self._staging.place(path)
@@ -224,7 +292,12 @@ def _write_all(descriptor: int, part: bytes, at: int) -> None:
         rest, at = rest[written:], at + written
 
 
-def keep_attributes(made: int, attributes: Mapping[str, bytes]) -> None:
+def _is_unwanted(mark: str) -> bool:
+    """An attribute that is the overlay's, or that no copy of the file would have."""
+    return mark.startswith((OVERLAY_MARKS, "trusted.")) or mark in (_ACCESS_LIST, _CAPABILITY)
+
+
+def keep_attributes(made: int | bytes, attributes: Mapping[str, bytes]) -> None:
     """Gives a file these extended attributes, as far as its file system takes them."""
     for name, value in attributes.items():
         try:

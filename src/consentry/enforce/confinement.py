@@ -11,7 +11,7 @@ from pathlib import Path
 
 from consentry.enforce.egress.secrets import Secret
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
+from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
 from consentry.surface.pattern import Pattern
 
 
@@ -55,6 +55,7 @@ class Confinement:
     denied: tuple[Pattern, ...] = ()
     view: View = View.PRIVATE
     writes: Writes = Writes.LAYER
+    layer: LayerPlace = LayerPlace.MEMORY
     reads: Reads = Reads.OBSERVED
     rounding: Rounding = Rounding.ROUNDED
     denials: Denials = Denials.OBSERVED

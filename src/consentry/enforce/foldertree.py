@@ -10,6 +10,7 @@ import stat
 from collections import OrderedDict
 from itertools import islice
 from pathlib import Path
+from threading import Thread
 from typing import Final, Self
 
 from consentry.enforce.filecalls import open_beneath, set_mode, status_of
@@ -17,6 +18,7 @@ from consentry.enforce.filecalls import open_beneath, set_mode, status_of
 LONGEST_PATH: Final = 4000
 """Longer ones are refused: no ordinary program could open them."""
 _KEPT_OPEN: Final = 32
+_MANY, _AT_A_TIME = 100, 8
 _OWNER_ALL: Final = 0o700
 
 
@@ -137,6 +139,28 @@ def remove_tree(tree: Tree, path: bytes) -> None:
         tree.forget()
 
 
+def _unlink_all(folder: int, names: list[bytes]) -> None:
+    """Removes files, several at a time where there are many: each waits for the disk."""
+    problems: list[OSError] = []
+
+    def unlink(some: list[bytes]) -> None:
+        try:
+            for name in some:
+                os.unlink(name, dir_fd=folder)
+        except OSError as problem:
+            problems.append(problem)
+
+    others = _AT_A_TIME - 1 if len(names) >= _MANY else 0
+    threads = [Thread(target=unlink, args=(names[n :: others + 1],)) for n in range(others)]
+    for thread in threads:
+        thread.start()
+    unlink(names[others :: others + 1])
+    for thread in threads:
+        thread.join()
+    if problems:
+        raise problems[0]
+
+
 def _without_files(tree: Tree, path: bytes) -> list[bytes]:
     """Removes the files in a folder; returns the folders in it."""
     held = tree.open(path, os.O_PATH | os.O_DIRECTORY)
@@ -152,9 +176,7 @@ def _without_files(tree: Tree, path: bytes) -> list[bytes]:
                 ]
         finally:
             os.close(reader)
-        for name, is_folder in kinds:
-            if not is_folder:
-                os.unlink(name, dir_fd=held)
+        _unlink_all(held, [name for name, is_folder in kinds if not is_folder])
     finally:
         os.close(held)
     return [below(path, name) for name, is_folder in kinds if is_folder]

@@ -16,13 +16,14 @@ Only the first limit that a run went over is reported: what comes after it comes
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.enforce.cgroups import RunGroup, settings_of
+from consentry.enforce.diskcount import DiskCount
 from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.limits import LimitPlan, Mechanism
 from consentry.enforce.usage import Control, Exceeded, Usage
@@ -64,6 +65,8 @@ class HeldLimits:
         self._clock = clock
         self._watcher: Watcher | None = None
         self._store: int | None = None
+        self._pid: int | None = None
+        self._disk: DiskCount | None = None
         self._usage = Usage()
         self._exceeded: Exceeded | None = None
         self._look_again_at = clock() + INTERVAL_SECONDS
@@ -126,12 +129,18 @@ class HeldLimits:
         """
         if self._watcher is not None:
             return self._watcher.pause
+        if self._disk is not None:
+            return INTERVAL_SECONDS
         is_counted_here = self._plan.limit(Control.CPU) is not None
         return INTERVAL_SECONDS if is_counted_here else _HELD_BY_KERNEL_SECONDS
 
     def watch(self, pid: int, *, counts_first: bool = False) -> None:
         """Says which process is the box's first, and whether it is a part of what is run."""
-        if all(held.mechanism is not Mechanism.WATCHER for held in self._plan.controls):
+        self._pid = pid
+        if all(
+            held.mechanism is not Mechanism.WATCHER or held.control is Control.WRITTEN
+            for held in self._plan.controls
+        ):
             return
         memory = self._plan.limit(Control.MEMORY, Mechanism.WATCHER)
         processes = self._plan.limit(Control.PROCESSES, Mechanism.WATCHER)
@@ -145,9 +154,16 @@ class HeldLimits:
 
     def count_store(self, descriptor: int) -> None:
         """Files that the box keeps in memory are memory; a control group counts them by itself."""
-        if self._watcher is not None:
+        if self._watcher is not None or self._disk is not None:
             self._store = os.dup(descriptor)
+        if self._watcher is not None and self._store is not None:
             self._watcher.count_files(self._store)
+
+    def count_on_disk(self, folders: Iterable[int]) -> None:
+        """The folders that the run writes to, which are this object's from here on."""
+        limit = self._plan.limit(Control.WRITTEN, Mechanism.WATCHER)
+        self._disk = DiskCount(folders, None if limit is None else int(limit))
+        self._look_again_at = self._clock() + self.pause
 
     def check(self) -> Exceeded | None:
         """The limit that the run has gone over; from then on always the same.
@@ -164,7 +180,7 @@ class HeldLimits:
             self._usage = self._usage.joined(self._watcher.sample())
         if self._group is not None:
             self._usage = self._usage.joined(self._group.usage())
-        self._exceeded = self._exceeded or self._over()
+        self._exceeded = self._exceeded or self._over() or self._over_on_disk()
 
     def _over(self) -> Exceeded | None:
         used = self._usage
@@ -183,6 +199,13 @@ class HeldLimits:
             return Exceeded(Control.CPU, limit, used.cpu_seconds)
         return None
 
+    def _over_on_disk(self) -> Exceeded | None:
+        if self._disk is None:
+            return None
+        limit = self._plan.limit(Control.WRITTEN, Mechanism.WATCHER)
+        seen = self._disk.sample(self._pid, self._store)
+        return None if limit is None or seen is None else Exceeded(Control.WRITTEN, limit, seen)
+
     def outcome(self, status: int | None, seconds: float, peak_bytes: int = 0) -> LimitOutcome:
         """When the box has ended: with what its first process told of it.
 
@@ -196,6 +219,9 @@ class HeldLimits:
         if self._exceeded is None and status is not None and -status in _SIGNALS:
             control = _SIGNALS[signal.Signals(-status)]
             limit = self._plan.limit(control)
+            if limit is None and control is Control.FILE:
+                control = Control.WRITTEN  # one file was to be longer than all may be together
+                limit = self._plan.limit(control, Mechanism.WATCHER)
             if limit is not None:
                 self._exceeded = Exceeded(control, limit, limit)
         # Only now: with what it shares, one process may have seemed to have more than all have.
@@ -207,6 +233,9 @@ class HeldLimits:
         if self._store is not None:
             os.close(self._store)
             self._store = None
+        if self._disk is not None:
+            self._disk.close()
+            self._disk = None
         if self._stock is not None:
             if self._is_supplied:
                 self._stock.ended(self._group)

@@ -11,7 +11,7 @@ spelled for people and records by `path_text`.
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Self
@@ -76,6 +76,10 @@ class LayerRoot:
     inside: bytes
     rest: bytes = b""
     made: frozenset[bytes] = frozenset()
+
+    def __hash__(self) -> int:
+        # Asked for several times for each change.
+        return hash((self.number, self.host))
 
     @classmethod
     def over(
@@ -143,6 +147,7 @@ class Was:
     ctime_ns: int
     sha256: str | None = None
     target: bytes | None = None
+    owner: tuple[int, int] | None = field(default=None, compare=False)
 
     @classmethod
     def of(
@@ -160,7 +165,29 @@ class Was:
             ctime_ns=found.st_ctime_ns,
             sha256=sha256,
             target=target,
+            owner=(found.st_uid, found.st_gid),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """How a plain file lay in its layer when it was looked at, just before its bytes were read.
+
+    `marks` are the names of its extended attributes.
+    """
+
+    inode: int
+    ctime_ns: int
+    mode: int
+    uid: int
+    gid: int
+    marks: tuple[str, ...]
+
+    @classmethod
+    def of(cls, found: os.stat_result, marks: Iterable[str]) -> "Laid":
+        """As the layer tells it."""
+        mode = stat.S_IMODE(found.st_mode)
+        return cls(found.st_ino, found.st_ctime_ns, mode, found.st_uid, found.st_gid, tuple(marks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +211,7 @@ class Change:
     is_lost: bool = False
     drops_set_id: bool = False
     shared: int = 0
+    laid: Laid | None = field(default=None, compare=False)
 
     @property
     def inside(self) -> bytes:

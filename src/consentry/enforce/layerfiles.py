@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
-from consentry.enforce.filecalls import set_mode
+from consentry.enforce.diskparts import LayerNote, is_kept, note_of, opened_part
+from consentry.enforce.filecalls import is_same_mount, set_mode
 from consentry.enforce.foldertree import LONGEST_PATH, Tree, names_in
 
 OVERLAY_MARKS: Final = "user.overlay."
@@ -59,7 +60,10 @@ class Upper:
     """The files that one root's layer holds, by paths relative to the writable folder."""
 
     def __init__(self, layer: int, number: int) -> None:
-        self._tree = Tree(_opened_upper(layer, number))
+        note = note_of(layer)
+        self._tree = Tree(_opened_upper(layer, number, note))
+        self.may_be_moved = note is not None and note.is_alone and not is_kept(layer)
+        """Whether files may be taken out of it: nobody needs or could change them any more."""
         self._modes: dict[bytes, int] = {}
 
     def __enter__(self) -> Self:
@@ -81,7 +85,7 @@ class Upper:
         try:
             return self._tree.status(path)
         except PermissionError:
-            self._open_up(path.rpartition(b"/")[0])
+            self.open_up(path.rpartition(b"/")[0])
             return self._tree.status(path)
 
     def mode(self, path: bytes, found: os.stat_result) -> int:
@@ -94,11 +98,11 @@ class Upper:
         try:
             opened = self._tree.open(path, flags)
         except PermissionError:
-            self._open_up(path)
+            self.open_up(path)
             opened = self._tree.open(path, flags)
         try:
             if os.fstat(opened).st_mode & _OWNER_ALL != _OWNER_ALL and os.geteuid() != 0:
-                self._open_up(path)
+                self.open_up(path)
             marks = marks_of(opened)
             opaque = os.getxattr(opened, OPAQUE) if OPAQUE in marks else b""
             return Listing(tuple(names_in(opened, most)), opaque, ORIGIN in marks)
@@ -111,15 +115,23 @@ class Upper:
         try:
             return self._tree.open_in_folder(path, flags)
         except PermissionError:
-            self._open_up(path)
+            self.open_up(path)
             return self._tree.open_in_folder(path, flags)
+
+    def place(self, path: bytes) -> tuple[int, bytes]:
+        """The folder that a path lies in, lent for a moment, and its name there."""
+        return self._tree.place(path)
+
+    def is_on_mount_of(self, descriptor: int) -> bool:
+        """Whether a rename can lead from it to that folder."""
+        return is_same_mount(self._tree.descriptor, descriptor)
 
     def target(self, path: bytes) -> bytes:
         """Where a link points."""
         folder, name = self._tree.place(path)
         return os.readlink(name, dir_fd=folder)
 
-    def _open_up(self, path: bytes) -> None:
+    def open_up(self, path: bytes) -> None:
         """Lets the owner, who we are, read what is at `path` and enter every folder above it."""
         names = path.split(b"/") if path else []
         for count in range(1, len(names) + 1):
@@ -143,9 +155,13 @@ class Upper:
                 os.close(held)
 
 
-def _opened_upper(layer: int, number: int) -> int:
+def _opened_upper(layer: int, number: int, note: LayerNote | None) -> int:
     flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.open(f"upper{number}", flags, dir_fd=layer)
+    part = opened_part(layer, number, note)
+    try:
+        return os.open(f"upper{number}", flags, dir_fd=part)
+    finally:
+        os.close(part)
 
 
 def open_plain(tree: Tree, path: bytes) -> int | None:

@@ -6,6 +6,7 @@ tells that names came or went. A rename in the layer shows as a deletion and a n
 
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +16,7 @@ from consentry.enforce.layer import (
     Change,
     ChangeKind,
     FileType,
+    Laid,
     LayerRoot,
     Was,
     kept_mode,
@@ -159,13 +161,15 @@ class LayerWalk:
             sha256 = self._notes.sha256(opened, mine.st_size, self._root, self._full(path))
             if old is None:
                 is_lost = ORIGIN in marks and self._has_changed_since(folder)
-                self._add(path, ChangeKind.CREATED, mine, sha256=sha256, is_lost=is_lost)
+                self._add(
+                    path, ChangeKind.CREATED, mine, sha256=sha256, is_lost=is_lost, marks=marks
+                )
             elif not stat.S_ISREG(old.st_mode):
                 was = self._host.was(self._full(path), old)
-                self._add(path, ChangeKind.REPLACED, mine, sha256=sha256, was=was)
+                self._add(path, ChangeKind.REPLACED, mine, sha256=sha256, was=was, marks=marks)
                 self._host.deleted_below(self._full(path), old)
             else:
-                self._compare(path, opened, sha256, mine, old)
+                self._compare(path, opened, sha256, mine, old, marks)
         finally:
             os.close(opened)
 
@@ -176,6 +180,7 @@ class LayerWalk:
         sha256: str | None,
         mine: os.stat_result,
         old: os.stat_result,
+        marks: Sequence[str],
     ) -> None:
         """A file on top of a file: other bytes, another mode, or nothing at all."""
         lower = self._host.open(self._full(path))
@@ -188,7 +193,7 @@ class LayerWalk:
             if lower is not None:
                 os.close(lower)
         if not is_same:
-            self._add(path, ChangeKind.MODIFIED, mine, sha256=sha256, was=was)
+            self._add(path, ChangeKind.MODIFIED, mine, sha256=sha256, was=was, marks=marks)
         elif kept_mode(self._upper.mode(path, mine)) != kept_mode(old.st_mode):
             self._add(path, ChangeKind.MODE, mine, sha256=sha256, was=was)
 
@@ -206,6 +211,7 @@ class LayerWalk:
         target: bytes | None = None,
         was: Was | None = None,
         is_lost: bool = False,
+        marks: Sequence[str] = (),
     ) -> None:
         mode = self._upper.mode(path, mine)
         is_file = stat.S_ISREG(mine.st_mode)
@@ -224,6 +230,7 @@ class LayerWalk:
                 is_lost=is_lost,
                 drops_set_id=is_file and bool(mode & _SET_ID),
                 shared=mine.st_ino if is_file and mine.st_nlink > 1 else 0,
+                laid=Laid.of(mine, marks) if is_file else None,
             )
         )
 

@@ -27,7 +27,7 @@ from consentry.enforce.ownership import ROOT_UID
 from consentry.enforce.usage import Control
 from consentry.enforce.violations import Truth
 from consentry.enforce.watcher import can_watch
-from consentry.surface.modes import Writes
+from consentry.surface.modes import LayerPlace, Writes
 
 MOST_PROCESSES: Final = 1024
 MOST_DESCRIPTORS: Final = 4096
@@ -125,12 +125,19 @@ class LimitPlan:
     layer_bytes: int
 
     @classmethod
-    def of(cls, limits: Limits, means: LimitMeans, *, writes: Writes = Writes.LAYER) -> "LimitPlan":
+    def of(
+        cls,
+        limits: Limits,
+        means: LimitMeans,
+        *,
+        writes: Writes = Writes.LAYER,
+        layer: LayerPlace = LayerPlace.MEMORY,
+    ) -> "LimitPlan":
         """The plan for these limits; every control is either held or listed as unheld."""
         controls: list[HeldControl] = []
         unheld: list[UnheldControl] = []
         for control, limit, is_asked in _wanted(limits, means):
-            holder = _holder(control, means, writes)
+            holder = _holder(control, means, writes, layer)
             if isinstance(holder, UnheldControl):
                 unheld += [holder] if is_asked else []
             elif limit is not None and limit < _LEAST[control]:
@@ -224,7 +231,7 @@ def _wanted(limits: Limits, means: LimitMeans) -> list[tuple[Control, float | No
 
 
 def _holder(
-    control: Control, means: LimitMeans, writes: Writes
+    control: Control, means: LimitMeans, writes: Writes, layer: LayerPlace
 ) -> tuple[Mechanism, Truth] | UnheldControl:
     match control:
         case Control.MEMORY | Control.CPU | Control.PROCESSES:
@@ -233,12 +240,16 @@ def _holder(
             return Mechanism.RLIMIT, Truth.KERNEL
         case Control.WRITTEN:
             if writes is Writes.LAYER:
-                return Mechanism.TMPFS, Truth.KERNEL
+                return _HOLDERS_OF_LAYERS[layer]
             return UnheldControl(control, "writes that reach the workspace at once have no quota")
         case Control.OUTPUT | Control.WALL:
             return Mechanism.SUPERVISOR, Truth.MEDIATED
 
 
+_HOLDERS_OF_LAYERS: Final = {
+    LayerPlace.MEMORY: (Mechanism.TMPFS, Truth.KERNEL),
+    LayerPlace.DISK: (Mechanism.WATCHER, Truth.OBSERVED),
+}
 _HOLDS: Final = {
     Control.MEMORY: Holds.MEMORY,
     Control.CPU: Holds.TIME,
@@ -278,6 +289,13 @@ def _rlimits(controls: list[HeldControl], means: LimitMeans) -> list[Rlimit]:
                 # All boxes of this caller are one user's, and are counted together.
                 together = max(limit, MOST_PROCESSES) + _OUR_PROCESSES
                 chosen[resource.RLIMIT_NPROC] = (together, together)
+            case Control.WRITTEN if held.mechanism is Mechanism.WATCHER:
+                # No file is longer than all may be together: what one call can take is bounded.
+                file = chosen.get(resource.RLIMIT_FSIZE, (limit, limit))[0]
+                chosen[resource.RLIMIT_FSIZE] = (min(limit, file), min(limit, file))
+            case Control.FILE if resource.RLIMIT_FSIZE in chosen:
+                file = min(limit, chosen[resource.RLIMIT_FSIZE][0])
+                chosen[resource.RLIMIT_FSIZE] = (file, file)
             case Control.FILE | Control.DESCRIPTORS:
                 chosen[_RLIMIT_OF[held.control]] = (limit, limit)
             case _:

@@ -16,8 +16,9 @@ from consentry.enforce.hops import leads_through
 from consentry.enforce.ownership import stranger_over_file
 
 NATIVE = "native"
+DENO = "deno"
 # Those with a driver, a file of the engine's name in `enforce/engines`.
-BUILT = (NATIVE, "bubblewrap", "firejail", "nsjail")
+BUILT = (NATIVE, "bubblewrap", "firejail", "nsjail", DENO)
 # Engine and the program that makes it; native needs none.
 PROGRAMS = (
     ("bubblewrap", "bwrap"),
@@ -25,7 +26,7 @@ PROGRAMS = (
     ("nsjail", "nsjail"),
     ("docker", "docker"),
     ("podman", "podman"),
-    ("deno", "deno"),
+    (DENO, "deno"),
 )
 ENGINE_MEANINGS = {
     NATIVE: "Consentry's own engine: namespaces, Landlock and seccomp, with nothing to install",

@@ -14,7 +14,7 @@ import struct
 import sys
 import termios
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -40,6 +40,7 @@ class Pipe:
     reader: int = -1
     writer: int = -1
     kept: bytearray = field(default_factory=bytearray)
+    hears: Callable[[bytes], None] | None = None
 
     def __post_init__(self) -> None:
         self.reader, self.writer = os.pipe2(os.O_CLOEXEC)
@@ -53,6 +54,8 @@ class Pipe:
         taken = part[:room]
         if self.keeps:
             self.kept += taken[: max(0, MOST_KEPT - len(self.kept))]
+        if self.hears is not None:
+            self.hears(taken)
         if self.passes_to is not None and not write_all(self.passes_to, taken):
             return 0
         return len(part)
@@ -96,6 +99,7 @@ class Terminal:
     typed: int | None = None
     ours: int = -1
     its: int = -1
+    hears: Callable[[bytes], None] | None = None
 
     def __post_init__(self) -> None:
         self.ours, self.its = pty.openpty()
@@ -112,6 +116,8 @@ class Terminal:
             part = os.read(self.ours, _PART)
         except OSError:
             return 0
+        if self.hears is not None:
+            self.hears(part[:room])
         write_all(self.outside, part[:room])
         return len(part)
 

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from consentry.base.canonical import Json
+from consentry.surface.operations import Operation
+
+__all__ = ["Operation", "PermissionDenied", "Truth"]
 
 
 class Truth(StrEnum):
@@ -14,17 +17,6 @@ class Truth(StrEnum):
     OBSERVED = "observed"
     DECLARED = "declared"
     REPORTED = "reported"
-
-
-class Operation(StrEnum):
-    """What was refused."""
-
-    READ = "read"
-    WRITE = "write"
-    NET = "net"
-    ENV = "env"
-    RUN = "run"
-    FFI = "ffi"
 
 
 @dataclass(eq=True, unsafe_hash=True)

@@ -12,6 +12,7 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final, TypeAlias
 
@@ -278,6 +279,7 @@ def _leads_out(change: Change) -> bool:
     return False
 
 
+@lru_cache(maxsize=1024)
 def _parts(path: bytes) -> tuple[bytes, ...]:
     return tuple(part for part in path.split(b"/") if part)
 

@@ -30,7 +30,7 @@ from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface, host_access
-from consentry.surface.modes import Denials, View
+from consentry.surface.modes import Denials, LayerPlace, View
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 from consentry.surface.permission_sets import PermissionSet, definition
 from consentry.surface.protected import ProtectedRoots
@@ -167,9 +167,13 @@ def _attested_by_either(typed: Denials, said: Denials) -> Denials:
 
 
 def as_profile_says(
-    bound: BoundWish, named: NamedProfile | None, around: Surroundings, view: View | None = None
+    bound: BoundWish,
+    named: NamedProfile | None,
+    around: Surroundings,
+    view: View | None = None,
+    layer: LayerPlace | None = None,
 ) -> BoundWish:
-    """The same with what the profile closes, its ways and limits; a view that the line names holds."""
+    """The same with what the profile closes, its ways and limits; a way that the line names holds."""
     if named is None:
         return bound
     confinement, profile = bound.confinement, named.profile
@@ -181,6 +185,7 @@ def as_profile_says(
             denied=profile.filesystem.no_access.patterns,
             view=view or profile.view,
             writes=profile.writes,
+            layer=layer or profile.layer,
             reads=profile.reads,
             rounding=profile.patterns,
             denials=_attested_by_either(confinement.denials, profile.denials),

@@ -69,6 +69,7 @@ class ExecOptions(CallOptions):
     programs: Sequence[Word] = ()
     environment: Sequence[str] = ()
     view: str | None = None
+    layer: str | None = None
     engine: str | None = None
     attest: bool = False
     stdin: bytes | None = None

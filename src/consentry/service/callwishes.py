@@ -9,7 +9,7 @@ from consentry.service.commandline import RunWish
 from consentry.service.givenvalues import Word, one_of, words_of, wrong
 from consentry.service.profiles import NamedProfile
 from consentry.service.snippetruns import CodeWish
-from consentry.surface.modes import Denials, View
+from consentry.surface.modes import Denials, LayerPlace, View
 
 NAME: Final = "snippet.py"
 
@@ -36,6 +36,7 @@ def run_wish(words: tuple[str, ...], options: ExecOptions, profile: NamedProfile
         secrets=words_of("secrets", options.secrets),
         secret_ca=options.named_ca(),
         view=one_of("view", options.view, View),
+        layer=one_of("layer", options.layer, LayerPlace),
         engine=one_of("engine", options.engine, EngineName),
         denials=Denials.ATTESTED if options.attest else Denials.OBSERVED,
         limits=options.limits(),

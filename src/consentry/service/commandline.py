@@ -7,17 +7,19 @@ later run could use. What is not named stays closed; what can never be granted i
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.declare.profile import EngineName
-from consentry.enforce.confinement import Confinement, Program
+from consentry.enforce.confinement import Confinement, Limits, Program
+from consentry.enforce.denoflags import OWN_VARIABLES, RUN, FlagGround, deno_options
 from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.ownership import is_roots_alone
 from consentry.enforce.programfiles import Started, look_at_program
+from consentry.enforce.programs import DENO
 from consentry.service.binding import (
     ANY,
     BoundWish,
@@ -31,7 +33,9 @@ from consentry.service.binding import (
     with_network,
     with_secrets,
 )
+from consentry.service.denoscripts import DenoScript, find_script, require_script_alone
 from consentry.service.enginechoice import EngineWish
+from consentry.service.profiles import with_limits_of
 from consentry.service.programsearch import (
     find_program,
     is_protected,
@@ -41,10 +45,10 @@ from consentry.service.programsearch import (
     script_of,
     started_path,
 )
-from consentry.service.surroundings import Surroundings
+from consentry.service.surroundings import Surroundings, own_home
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import Denials, View
+from consentry.surface.modes import Denials, LayerPlace, View
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
@@ -68,6 +72,7 @@ class RunWish(Wish):
     execute: tuple[str, ...] = ()
     environment: tuple[str, ...] = ()
     view: View | None = None
+    layer: LayerPlace | None = None
     denials: Denials = Denials.OBSERVED
     engine: EngineName | None = None
 
@@ -78,28 +83,41 @@ class RunWish(Wish):
             return EngineWish(self.engine)
         return EngineWish() if self.profile is None else self.profile.engines
 
+    @property
+    def looked_up(self) -> tuple[str, ...]:
+        """Every name that is looked for on PATH."""
+        deno = (DENO,) if self.engines.named is EngineName.DENO else ()
+        return (self.words[0], *self.execute, *deno)
+
 
 def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish:
     """The confinement that this line asks for; raises before anything is recorded or started."""
     _require_givable(wish)
     cwd = around.cwd or workspace
     protected = protected_in((*wish.read, *wish.write), workspace, cwd, around)
-    path = find_program(wish.words[0], around)
+    script = _script(wish, around)
+    path = find_program(wish.words[0], around) if script is None else script.deno
     written = [granted_pattern(each, workspace, cwd, may_be_new=True) for each in wish.write]
     surface = _surface(wish, workspace, cwd, path, written)
-    started, program = _program(wish, path, workspace, cwd, around, protected)
+    environment = _environment(wish, around) | proxy_variables(surface.net_access)
+    named = None
+    if script is not None:
+        wish, named = _for_deno(wish, script, surface, workspace, around), script.script
+        environment |= OWN_VARIABLES
+    started, program = _program(wish, path, workspace, cwd, around, protected, named)
     confinement = Confinement(
         surface=surface,
         workspace=workspace,
         program=program,
-        environment=_environment(wish, around) | proxy_variables(surface.net_access),
+        environment=environment,
         limits=wish.limits,
         view=wish.view or View.PRIVATE,
+        layer=wish.layer or LayerPlace.MEMORY,
         denials=wish.denials,
     )
     spelled = tuple(map(Pattern.parse, written))
     bound = BoundWish(confinement, started, wish.profile_word, protected, spelled)
-    bound = as_profile_says(bound, wish.profile, around, wish.view)
+    bound = as_profile_says(bound, wish.profile, around, wish.view, wish.layer)
     return with_secrets(bound, wish, around)
 
 
@@ -125,6 +143,33 @@ def _require_givable(wish: RunWish) -> None:
             )
 
 
+def _script(wish: RunWish, around: Surroundings) -> DenoScript | None:
+    """The script of a line for the engine `deno`; None for every other line."""
+    if wish.engines.named is not EngineName.DENO:
+        return None
+    require_script_alone(wish.execute, wish.environment)
+    return find_script(wish.words[0], around, has_fallback=wish.engines.fallback is not None)
+
+
+def _for_deno(
+    wish: RunWish, script: DenoScript, surface: Surface, workspace: Path, around: Surroundings
+) -> RunWish:
+    """The same wish in the words that are permitted and started."""
+    ground = FlagGround(
+        workspace, folder_in(workspace, around.cwd or workspace), own_home(around).path
+    )
+    memory = _limits(wish).memory_bytes
+    options = deno_options(surface, wish.permission_set, ground, memory)
+    return replace(
+        wish, words=(str(script.deno), RUN, *options, str(script.script), *wish.words[1:])
+    )
+
+
+def _limits(wish: RunWish) -> Limits:
+    named = wish.profile
+    return wish.limits if named is None else with_limits_of(named.profile, wish.limits)
+
+
 def _program(
     wish: RunWish,
     path: Path,
@@ -132,12 +177,13 @@ def _program(
     cwd: Path,
     around: Surroundings,
     protected: ProtectedRoots,
+    script: Path | None,
 ) -> tuple[Started, Program]:
     started = look_at_program(path)
     others = [find_program(name, around) for name in wish.execute if name != ANY]
     needed = [look_at_program(other) for other in others]
     folder = folder_in(workspace, cwd)
-    script = script_of(wish.words, path, folder)
+    script = script or script_of(wish.words, path, folder)
     files = (*started.files, *(each for other in needed for each in other.files))
     named = tuple(each for each in (started.program, script) if each is not None)
     copies = tuple(

@@ -19,6 +19,8 @@ from consentry.service.surroundings import Surroundings
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 from consentry.surface.protected import ProtectedRoots
 
+SCRIPT_ENDINGS: Final = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
+
 _SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _TAKES_A_SCRIPT: Final = re.compile(
     r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|bash|sh|dash|zsh|ksh|fish|lua|luajit|php|tclsh"
@@ -53,7 +55,22 @@ def find_program(name: str, around: Surroundings) -> Path:
                 return program
     if is_there:
         raise Refused(Code.PROGRAM_UNSTARTABLE, f"`{name}` on PATH is not an executable file")
-    raise UsageProblem(Code.PROGRAM_UNKNOWN, f"no folder of PATH has a program `{name}`")
+    raise UsageProblem(
+        Code.PROGRAM_UNKNOWN,
+        f"no folder of PATH has a program `{name}`",
+        help_line=_help_for_script(name),
+    )
+
+
+def is_script(name: str) -> bool:
+    """Whether a name is that of JavaScript or TypeScript, by its ending."""
+    return name.endswith(SCRIPT_ENDINGS)
+
+
+def _help_for_script(name: str) -> str | None:
+    if not is_script(name):
+        return None
+    return f"a script for Deno: `consentry exec --engine deno -- {name}`"
 
 
 def require_text(name: str) -> str:
@@ -117,7 +134,11 @@ def _named(name: str, around: Surroundings) -> Path:
     if not os.path.lexists(path):
         raise UsageProblem(Code.PROGRAM_UNKNOWN, f"`{name}` does not exist")
     if not _is_file(path) or not os.access(path, os.X_OK):
-        raise Refused(Code.PROGRAM_UNSTARTABLE, f"`{name}` is not an executable file")
+        raise Refused(
+            Code.PROGRAM_UNSTARTABLE,
+            f"`{name}` is not an executable file",
+            help_line=_help_for_script(name),
+        )
     if _is_shim(path):
         return _behind_shim(path, around.cwd) or path
     return path

@@ -79,7 +79,7 @@ def is_lasting(call: Call[RunWish]) -> bool:
     around, cwd = call.around, str(call.cwd or "/")
     return not any(
         f"/{_SHIMS}/" in candidate and os.path.lexists(candidate)
-        for name in (call.wish.words[0], *call.wish.execute)
+        for name in call.wish.looked_up
         for candidate in _candidates(name, around, cwd)
     )
 
@@ -88,7 +88,7 @@ def ground_of(call: Call[RunWish], bound: BoundWish, plan: Compiled) -> Iterator
     """The paths, in no order and with repeats."""
     around, cwd = call.around, str(call.cwd or "/")
     yield from places_of(call)
-    for name in (call.wish.words[0], *call.wish.execute):
+    for name in call.wish.looked_up:
         yield from _candidates(name, around, cwd)
     folder = str(bound.confinement.program.folder)
     for word in call.wish.words[1:]:

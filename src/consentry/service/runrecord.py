@@ -15,6 +15,7 @@ from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
 from consentry.decide.permit import Permit
+from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.report import Reach
 from consentry.enforce.engine import Ending, HeldAs, Outcome, ProgramRun
 from consentry.enforce.layer import path_text
@@ -25,6 +26,7 @@ from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
 from consentry.service.binding import BoundWish
 from consentry.service.readhashes import ReadHashes
+from consentry.surface.modes import Writes
 
 AUDIT_PREFIX: Final = "audit"
 MOST_LISTED: Final = 10_000
@@ -194,6 +196,11 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
     }
 
 
+def _layer_of(confinement: Confinement) -> str | None:
+    """Where what was written was kept until it was taken over; None where it was not kept."""
+    return confinement.layer.value if confinement.writes is Writes.LAYER else None
+
+
 def _undo(shelved: Shelved | None) -> dict[str, Json] | None:
     if shelved is None:
         return None
@@ -207,6 +214,7 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "profile": facts.bound.profile,
         "engine": facts.engine,
         "view": confinement.view.value,
+        "layer": _layer_of(confinement),
         "violations": [_violation(each) for each in violations[:MOST_LISTED]],
         "violationsComplete": outcome is not None
         and outcome.complete

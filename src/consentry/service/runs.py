@@ -5,7 +5,6 @@ the run's record is written whatever happened, and says what was committed. If t
 written, nothing runs.
 """
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.interrupts import Uninterrupted
+from consentry.enforce.native.disklayer import let_go_of
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.sealing import SealedFile, seal
 from consentry.record.auditfields import Trigger
@@ -108,7 +108,7 @@ class Runner:
             return permit
 
         with ledger.failures_recorded(begun):
-            outcome = self.engine.launch(plan, permitted, sealed, io)
+            outcome = self.engine.launch(plan, permitted, sealed, io, self.state)
         return replace(begun[0], ended_at=clock.now(), outcome=outcome), outcome
 
     def _taken_over(
@@ -116,7 +116,7 @@ class Runner:
     ) -> Impact:
         if outcome.direct is not None:
             if outcome.layer is not None:
-                os.close(outcome.layer)
+                let_go_of(outcome.layer)
             return written_at_once(outcome, facts.bound.confinement.workspace)
         run = facts.permit.permit_id
         return takeover.after(outcome, run, self.state, terms)

@@ -18,14 +18,14 @@ from consentry.base.errors import BadInput, Refused, UsageProblem
 from consentry.declare.secretentry import FILE, SecretEntry
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.rules import Rules
-from consentry.enforce.egress.secrets import Secret, Source
+from consentry.enforce.egress.secrets import LEAST, Secret, Source
 from consentry.enforce.ownership import stranger_over_file, stranger_over_folder
 from consentry.enforce.roots import is_own, place_of
 from consentry.service.programsearch import is_system
 from consentry.service.surroundings import Surroundings, own_home
 
-LEAST, MOST = 8, 8192
-"""How long a secret is: a shorter one would be found in anything."""
+MOST: Final = 8192
+"""How many letters a secret has at most."""
 
 _MOST_VOUCHERS: Final = 4 << 20
 _FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
@@ -187,8 +187,8 @@ def _require_out_of_reach(
 def _require_nowhere_else(secrets: tuple[Secret, ...], confinement: Confinement) -> None:
     shown = (*confinement.program.words, *confinement.environment.values())
     for each in secrets:
-        for word in {each.value, each.value.split()[-1]}:
-            if len(word) >= LEAST and any(word in text for text in shown):
+        for word in each.telling_words:
+            if any(word in text for text in shown):
                 place = f"`{each.host}:{each.port}`"
                 raise Refused(
                     Code.SECRET_UNUSABLE,

@@ -26,6 +26,7 @@ from consentry.enforce.layer import (
     path_text,
 )
 from consentry.enforce.layerscan import scan
+from consentry.enforce.native.disklayer import let_go_of
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.planparts import Layered, made_folders
 from consentry.enforce.native.readgrants import ReadGrants
@@ -112,7 +113,7 @@ class Takeover:
         try:
             return self._carried_out(outcome, outcome.layer, run, state, terms)
         finally:
-            os.close(outcome.layer)
+            let_go_of(outcome.layer)
 
     def _carried_out(
         self, outcome: Outcome, layer: int, run: str, state: Path, terms: TakeoverTerms

@@ -17,6 +17,13 @@ class Writes(StrEnum):
     DIRECT = "direct"
 
 
+class LayerPlace(StrEnum):
+    """Where a layer lies while a run writes to it: in memory, or on the disk of what it is over."""
+
+    MEMORY = "memory"
+    DISK = "disk"
+
+
 class Reads(StrEnum):
     """How the list of files read is known: seen, or opened by the supervisor itself."""
 

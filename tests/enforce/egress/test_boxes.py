@@ -271,6 +271,27 @@ def test_more_connections_than_are_served_at_once_do_no_harm(ground: Ground) -> 
     assert [each.allow for each in turned_away] == [None]
 
 
+def test_what_the_proxy_would_not_do_is_on_record(ground: Ground) -> None:
+    """Words that it could not read, and wishes that are none for a connection; a hang-up is neither."""
+    code = (
+        "import socket\n"
+        "def said(*parts):\n"
+        "    with socket.create_connection(('127.0.0.1', 3128), 30) as s:\n"
+        "        for part in parts: s.sendall(part); answer = s.recv(99)\n"
+        "        return answer[:12]\n"
+        "print(said(b'GET ftp://example.org/ HTTP/1.1\\r\\n\\r\\n'))\n"
+        "print(said(b'\\5\\1\\0', b'\\5\\3\\0\\1\\xc0\\0\\2\\7\\0\\x50'))\n"
+        "socket.create_connection(('127.0.0.1', 3128), 30).close()\n"
+    )
+    outcome = ground.python(code, "example.org")
+    assert outcome.stdout.startswith(b"b'HTTP/1.1 400'\n"), outcome.stderr
+    said = {(each.resource, each.rule, each.allow) for each in outcome.violations}
+    assert said == {
+        ("the proxy:3128", "the address must begin with http:// and a host", None),
+        ("192.0.2.7:80", "the proxy makes connections alone", None),
+    }
+
+
 def test_a_proxy_that_dies_lets_nothing_through_and_the_record_says_that_it_is_not_whole(
     ground: Ground,
 ) -> None:

@@ -72,6 +72,8 @@ def _with_names(*names: bytes) -> bytes:
         _with_names("ä.example".encode()),
         b"\x16\2\1\0\5hello",
         b"\x16\3\1\0\0",
+        b"\x15\3\1\0\2\1\x5a" + REAL,
+        b"\x14\3\1\0\1\1" + REAL,
         b"\x16\3\1\xff\xff",
         b"\x16\3\1\0\5\2\0\0\1x",
         b"\x16\3\1\0\4\1\xff\xff\xff",

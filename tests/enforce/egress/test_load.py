@@ -189,3 +189,22 @@ def test_boxes_at_the_same_time_are_not_mixed_up(ground: Ground) -> None:
 
         assert all(threads.map(run, range(16)))
         assert len({each[0] for each in denied(ground.python("pass", "other.example"))}) == 0
+
+
+def test_a_flood_of_refusals_does_not_push_out_what_was_reached(ground: Ground) -> None:
+    """Nor does a name without end fill the record; the rest is counted."""
+    code = (
+        "import socket\n"
+        "def asked(head):\n"
+        "    s = socket.create_connection(('127.0.0.1', 3128), 30); s.sendall(head); return s.recv(12)\n"
+        "asked(b'CONNECT ' + b'a' * 60000 + b':1 HTTP/1.1\\r\\n\\r\\n')\n"
+        "for n in range(2100): asked(b'CONNECT n%d.example:1 HTTP/1.1\\r\\n\\r\\n' % n)\n"
+        "print(asked(b'CONNECT 127.0.0.1:{0} HTTP/1.1\\r\\n\\r\\n'))\n"
+    )
+    with http_peer() as peer:
+        place = f"127.0.0.1:{peer.server_port}"
+        outcome = ground.python(code.format(peer.server_port), place)
+    assert outcome.stdout == b"b'HTTP/1.1 200'\n", outcome.stderr
+    assert [each.rule for each in outcome.reached.places if each.is_allowed] == [place]
+    assert max(len(each.host) for each in outcome.reached.places) < 300
+    assert (outcome.reached.left_out, outcome.complete) == (101, False)

@@ -238,6 +238,7 @@ def test_the_usual_port_of_tls_is_not_named_to_the_host() -> None:
     """Some hosts know only the name; on other ports they are told which."""
     extra = (("Authorization", VALUE),)
     for place, named in (
+        ("API.example.:443", b"api.example"),
         ("api.example:443", b"api.example"),
         ("a.example:8443", b"a.example:8443"),
     ):

@@ -17,7 +17,7 @@ from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.chunks import body_parts
 from consentry.enforce.egress.dialling import Dialler, Line, NotReached
 from consentry.enforce.egress.greeting import NotYet, Unreadable, server_name
-from consentry.enforce.egress.heads import MOST_HEAD, BadHead, Request, read_request
+from consentry.enforce.egress.heads import MOST_HEAD, BadHead, CutShort, Request, read_request
 from consentry.enforce.egress.masking import Masking
 from consentry.enforce.egress.ports import PROXY_PORT
 from consentry.enforce.egress.relay import Opening, relay
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from consentry.enforce.egress.securedlines import Secured
 
 VIA_HTTP, VIA_SOCKS, VIA_ADDRESS, VIA_TLS = "http", "socks5", "transparent", "http, then TLS"
+THE_PROXY: Final = "the proxy"
+"""Stands for the host where it cannot be said whom a message was for."""
 
 _END: Final = b"\r\n\r\n"
 
@@ -76,7 +78,10 @@ class Conversation:
                 self._socks()
             else:
                 self._http()
+        except CutShort:
+            return
         except BadHead as problem:
+            self._dialler.refuse_words(THE_PROXY, port, VIA_HTTP, str(problem))
             self._say(_refusal("400 Bad Request", str(problem)))
         except (OSError, NotReached):
             return  # one of the two is gone, or was refused in the middle
@@ -101,6 +106,7 @@ class Conversation:
         socksheads.greet(self._exactly, self._program.sendall)
         command, host, port = socksheads.read_wish(self._exactly)
         if not socksheads.is_connect(command):
+            self._dialler.refuse_words(host, port, VIA_SOCKS, "the proxy makes connections alone")
             self._say(socksheads.reply(socksheads.NOT_DONE))
             return
         try:
@@ -200,7 +206,7 @@ class Conversation:
             self._program.settimeout(max(0.001, self._until - time.monotonic()))
         part = self._program.recv(_PART)
         if not part:
-            raise BadHead("it ended before it had begun")
+            raise CutShort("it ended before it had begun")
         self._ahead += part
 
     def _exactly(self, count: int) -> bytes:

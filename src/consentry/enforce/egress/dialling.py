@@ -69,6 +69,10 @@ class Dialler:
         """Notes that a name was asked for that was not granted."""
         self._note(name, 0, "dns", Verdict(is_allowed=False, rule=None, why="not granted"))
 
+    def refuse_words(self, host: str, port: int, via: str, why: str) -> None:
+        """Notes what the proxy itself would not do, whatever host it was for; no grant allows it."""
+        self._note(host, port, via, Verdict(is_allowed=False, rule=why, why=why))
+
     def require_name(self, line: Line, name: str | None) -> None:
         """Raises `NotReached`, noted, for a name inside TLS that is neither the one dialled nor granted."""
         asked = line.asked

@@ -10,6 +10,8 @@ from typing import Final
 MOST_GREETING: Final = 32 << 10
 
 _HANDSHAKE, _CLIENT_HELLO, _SERVER_NAME, _HOST_NAME = 0x16, 1, 0, 0
+_OTHER_RECORDS: Final = (0x14, 0x15, 0x17, 0x18)
+_MAJOR: Final = 3  # of every version there is
 _RECORD_HEAD, _MESSAGE_HEAD = 5, 4
 _RANDOM: Final = 2 + 32
 _MOST_RECORD: Final = 1 << 14
@@ -28,9 +30,11 @@ def server_name(said: bytes) -> str | None:
 
     Raises `NotYet` while there is too little to tell, and `Unreadable`.
     """
-    if said[:1] != bytes([_HANDSHAKE]):
-        if not said:
-            raise NotYet
+    if not said or (len(said) == 1 and said[0] in _OTHER_RECORDS):
+        raise NotYet
+    if said[0] in _OTHER_RECORDS and said[1] == _MAJOR:
+        raise Unreadable  # a lenient server might pass over it, and read the greeting behind it
+    if said[0] != _HANDSHAKE:
         return None
     return _name_in(_message(said))
 
@@ -45,7 +49,7 @@ def _message(said: bytes) -> bytes:
         if len(head) < _RECORD_HEAD:
             raise NotYet
         length = int.from_bytes(head[3:], "big")
-        if head[0] != _HANDSHAKE or head[1] != 3 or not 0 < length <= _MOST_RECORD:  # noqa: PLR2004 - of every version
+        if head[0] != _HANDSHAKE or head[1] != _MAJOR or not 0 < length <= _MOST_RECORD:
             raise Unreadable
         part = said[at + _RECORD_HEAD : at + _RECORD_HEAD + length]
         content += part

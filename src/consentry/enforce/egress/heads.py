@@ -33,6 +33,10 @@ class BadHead(Exception):
     """A message that is not read; the text says why, and quotes nothing of it."""
 
 
+class CutShort(BadHead):
+    """A message that is not there, or not whole: whoever began it hung up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """Whom it is for, and what is sent on; nothing is where a tunnel was asked for."""
@@ -110,11 +114,14 @@ def _forwarded(
         raise BadHead("the length of the body could be read in two ways")
     if any(_LENGTH.fullmatch(length) is None for length in lengths):
         raise BadHead("the length of the body is no number")
-    is_tls = bool(extra) and port == _TLS_PORT
+    if extra:
+        # One spelling of the host; and of the port nothing, where it is the usual one of TLS.
+        bare = host.lower().removesuffix(b".")
+        named = bare if port == _TLS_PORT else b"%s:%d" % (bare, port)
     path = (found[3] or b"/") + (found[4] or b"")
     # Some servers take the one spelling for the other.
     replaced = {name.lower().replace("_", "-").encode() for name, _ in extra}
-    lines = [b"%s %s HTTP/1.1" % (method.encode(), path), b"host: " + (host if is_tls else named)]
+    lines = [b"%s %s HTTP/1.1" % (method.encode(), path), b"host: " + named]
     lines += [
         b"%s: %s" % each
         for each in fields

@@ -1,14 +1,17 @@
 """What a run reached and what it was refused, as the proxy saw it.
 
 One entry for each host, port and verdict, with counts: a program that asks for the same place ten
-thousand times is one entry. Names come from the program, and are kept as they were asked for.
+thousand times is one entry. Names come from the program, and are kept as they were asked for, the
+beginning of those that are longer than any name.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Final
 
 MOST_ENTRIES: Final = 2000
+"""Of what was reached, and as many of what was refused."""
+_MOST_NAME: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +42,22 @@ class Reached:
 
     def __init__(self) -> None:
         self._entries: dict[Asked, Counted] = {}
+        self._kinds = {True: 0, False: 0}
         self._left_out = 0
         self._one_at_a_time = Lock()
 
     def note(self, asked: Asked, *, address: str | None = None) -> Counted:
         """One more time; bytes are added to what is returned, by `count`."""
+        if len(asked.host) > _MOST_NAME:
+            asked = replace(asked, host=asked.host[:_MOST_NAME] + "…")
         with self._one_at_a_time:
             entry = self._entries.get(asked)
             if entry is None:
-                if len(self._entries) >= MOST_ENTRIES:
+                # Apart, so that a flood of refusals leaves room for what was reached.
+                if self._kinds[asked.is_allowed] >= MOST_ENTRIES:
                     self._left_out += 1
                     return Counted()
+                self._kinds[asked.is_allowed] += 1
                 entry = self._entries[asked] = Counted()
             entry.times += 1
             if address is not None and address not in entry.addresses:

@@ -13,6 +13,10 @@ MIRRORS: Final = frozenset(("TRACE", "TRACK"))
 """Methods that ask a host to say back what it was sent."""
 
 
+LEAST: Final = 8
+"""How many letters a secret has: a shorter one would be found in anything."""
+
+
 class Source(StrEnum):
     """Where a secret was kept."""
 
@@ -30,6 +34,12 @@ class Secret:
     source: Source
     value: str = field(repr=False)
     vouchers: str | None = field(default=None, repr=False)
+
+    @property
+    def telling_words(self) -> tuple[str, ...]:
+        """What must not be seen elsewhere: the value, and what stands behind a word like `Bearer`."""
+        last = self.value.split()[-1]
+        return (self.value, last) if len(last) >= LEAST else (self.value,)
 
     def told(self) -> dict[str, Any]:
         """As the proxy is told, and nobody else."""

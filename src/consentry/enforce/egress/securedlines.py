@@ -38,7 +38,7 @@ class Secured:
     @property
     def masked(self) -> tuple[bytes, ...]:
         """What must not come back: each value, and what stands behind a scheme such as `Bearer`."""
-        words = {part for each in self._secrets for part in (each.value, each.value.split()[-1])}
+        words = {word for each in self._secrets for word in each.telling_words}
         return tuple(sorted((word.encode("latin-1") for word in words), key=len, reverse=True))
 
     def wrap(self, connection: socket) -> socket:

@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from consentry.base.errors import BadInput
 from consentry.enforce.egress.addresses import Address
-from consentry.enforce.egress.conversation import VIA_ADDRESS, Conversation, plain_address
+from consentry.enforce.egress.conversation import (
+    THE_PROXY,
+    VIA_ADDRESS,
+    Conversation,
+    plain_address,
+)
 from consentry.enforce.egress.dialling import Dialler
 from consentry.enforce.egress.names import NameTable
 from consentry.enforce.egress.ports import PROXY_PORT
@@ -138,7 +143,7 @@ class ServedRun:
         """One too many; whom it wanted is known only where it connected to an address."""
         host, port = program.getsockname()[:2]
         program.close()
-        meant = "the proxy" if port == PROXY_PORT else self._meant(plain_address(host), port)
+        meant = THE_PROXY if port == PROXY_PORT else self._meant(plain_address(host), port)
         rule = f"at most {_MOST_AT_ONCE} connections at once"
         self._reached.note(Asked(meant, port, VIA_ADDRESS, is_allowed=False, rule=rule, why=rule))
 

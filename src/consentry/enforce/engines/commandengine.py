@@ -211,6 +211,7 @@ class CommandEngine(ABC):
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
+        state: Path | None = None,  # noqa: ARG002 - it has no layer that could lie there
     ) -> Outcome:
         """Runs it to its end, with the very bytes that the permit names."""
         if not isinstance(plan, CommandPlan) or plan.engine != self.name:

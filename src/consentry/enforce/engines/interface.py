@@ -7,6 +7,7 @@ only be launched by the engine that compiled it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from consentry.decide.permit import Permit
@@ -62,8 +63,11 @@ class Engine(Protocol):
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
+        state: Path | None = None,
     ) -> Outcome:
         """Runs it to its end, with the very bytes that the permit names.
+
+        `state` is where it may keep what the run writes until it has ended.
 
         Nothing of the program starts before `permitted` has returned, and its permit was found to be
         for this run.

@@ -6,7 +6,7 @@ and the observer say. The same plan runs as root and as an ordinary user.
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,12 +18,12 @@ from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.report import Reached
 from consentry.enforce.engine import (
-    Control,
     Lacking,
     NotEnforceable,
     Outcome,
     Probe,
 )
+from consentry.enforce.engines.boxlayer import disk_layer, with_layer_on_disk
 from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
 from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.facts import HostView
@@ -32,9 +32,10 @@ from consentry.enforce.holding import HeldLimits
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
 from consentry.enforce.native import calls
-from consentry.enforce.native.audithost import attestation, attested_here, why_not_attested
+from consentry.enforce.native.audithost import attestation, attested_here
 from consentry.enforce.native.boxcontrols import held_in
 from consentry.enforce.native.directplan import held_at_once
+from consentry.enforce.native.disklayer import DiskLayer
 from consentry.enforce.native.ending import (
     LIMITED,
     LimitWatch,
@@ -47,7 +48,6 @@ from consentry.enforce.native.findings import denied_by_landlock, findings_of, m
 from consentry.enforce.native.landlockaudit import Attested, Watch
 from consentry.enforce.native.mediatedreads import with_mediated_reads
 from consentry.enforce.native.nonamespaces import NoNamespaces, refused_namespaces, shows_signs
-from consentry.enforce.native.notbuilt import remedy_for
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.otherways import WayCard, try_other_ways
 from consentry.enforce.native.parent import NativeParent, Running
@@ -61,11 +61,11 @@ from consentry.enforce.native.planparts import hidden_places
 from consentry.enforce.native.probe import Trial, try_out, try_out_bare
 from consentry.enforce.native.streamends import Io, StreamEnds
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
+from consentry.enforce.native.unheld import unheld_of
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe
 from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
-from consentry.surface.dimensions import Level
 from consentry.surface.modes import Denials, Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
@@ -76,7 +76,6 @@ __all__ = ["Io", "NativeEngine", "NativePlan"]
 
 _UMASK: Final = 0o022
 _KIB: Final = 1024
-_NO_ATTEST: Final = "leave out --attest or `denials: attested`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +185,10 @@ class NativeEngine:
         return NativePlan(wanted, plan, limits, told)
 
     def _compiled(self, wanted: Confinement) -> NativePlan:
-        lacking = list(self._lacking(wanted))
-        limits = LimitPlan.of(wanted.limits, self._limit_means(), writes=wanted.writes)
+        lacking = list(unheld_of(wanted, self._host))
+        limits = LimitPlan.of(
+            wanted.limits, self._limit_means(), writes=wanted.writes, layer=wanted.layer
+        )
         lacking += [Lacking(LIMITED[each.control], each.why) for each in limits.unheld]
         if lacking:
             raise NotEnforceable(self.name, lacking)
@@ -205,10 +206,8 @@ class NativeEngine:
         grants = compiled.grants
         if not compiled.alike or grants.picked or grants.rounded:
             return False  # which files there are to be picked is not remembered
-        if compiled.grants.picked or compiled.direct is not None:
-            return False  # what a pattern matches, and other programs obey, has to be found anew
-        if wanted.view is View.VISIBLE:
-            return False  # it shows the whole tree, which has to be looked at anew
+        if compiled.direct is not None or wanted.view is View.VISIBLE:
+            return False  # what other programs obey, or the whole tree, has to be looked at anew
         shown = [*(layer.root for layer in compiled.layered), *compiled.readable]
         found = hidden_places(compiled.denied, shown, wanted.workspace, self._host.home)
         return compiled.hidden == tuple(found)
@@ -218,44 +217,19 @@ class NativeEngine:
             self._means = LimitMeans.of(HostView(uid=self._host.uid))
         return self._means
 
-    def _lacking(self, wanted: Confinement) -> Sequence[Lacking]:
-        found = []
-        if self._host.landlock_abi == 0:
-            remedy = remedy_for("landlock", 0, HostView(uid=self._host.uid))
-            found.append(Lacking(Control.WRITES, "this kernel has no Landlock", remedy))
-        if wanted.reads is Reads.EXACT and wanted.surface.proc_exec.level is Level.ANY:
-            why = "exact reads need a list of the programs that may start"
-            found.append(Lacking(Control.FILES_READ, why))
-        if wanted.reads is Reads.EXACT and wanted.writes is Writes.DIRECT:
-            found.append(
-                Lacking(Control.FILES_READ, "exact reads need a layer for what is written")
-            )
-        if wanted.denials is Denials.ATTESTED:
-            found += self._not_attested(wanted)
-        return found
-
-    def _not_attested(self, wanted: Confinement) -> Iterator[Lacking]:
-        if wanted.reads is Reads.EXACT or wanted.writes is Writes.DIRECT:
-            why = "exact reads and direct writes are done by another process than the run's own"
-            yield Lacking(Control.DENIALS, f"{why}, and refused to that", _NO_ATTEST)
-        if wanted.view is View.PRIVATE:
-            why = "what the private view hides is never refused by Landlock"
-            yield Lacking(Control.DENIALS, why, "choose the view `visible`")
-        lack = why_not_attested(self._host.uid, self._host.landlock_abi)
-        if lack is not None:
-            yield Lacking(Control.DENIALS, lack, f"{_NO_ATTEST}; denials are then observed")
-
     def launch(
         self,
         plan: Compiled,
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
+        state: Path | None = None,
     ) -> Outcome:
         """Runs it to its end, with the very bytes that the permit names.
 
-        The box is built while `permitted` gets and spends the permit; nothing of the program starts
-        before that has returned and the permit was found to be for this run.
+        A layer on the disk is made in the state directory, or noted there. The box is built while
+        `permitted` gets and spends the permit; nothing of the program starts before that has returned
+        and the permit was found to be for this run.
         """
 
         def allowed() -> None:
@@ -263,7 +237,7 @@ class NativeEngine:
 
         if not isinstance(plan, NativePlan):
             raise TypeError(f"compiled by another engine: {type(plan).__name__}")
-        return self._held_run(plan, sealed, io, allowed)
+        return self._held_run(plan, sealed, io, allowed, state)
 
     def _held_run(
         self,
@@ -271,15 +245,19 @@ class NativeEngine:
         sealed: Sequence[SealedFile],
         io: Io,
         allowed: Callable[[], None] = lambda: None,
+        state: Path | None = None,
     ) -> Outcome:
         with Uninterrupted(), ExitStack() as ends:
             parent = self._launcher()
+            disk = disk_layer(plan.wanted, plan.plan, self._host.inner, state)
+            if disk is not None:
+                ends.enter_context(disk)
             if self._bare is not None:
                 plan = replace(plan, **self._bare.placed(plan.wanted, plan.plan, ends))
             held = HeldLimits(plan.limits, f"run-{os.urandom(8).hex()}", stock=self._stock)
             ends.callback(held.close)
             records = ends.enter_context(attestation(plan.wanted.denials))
-            return self._run(parent, plan, sealed, io, held, records, allowed)
+            return self._run(parent, plan, sealed, io, held, records, allowed, disk)
 
     def _launcher(self) -> NativeParent:
         with self._one_start:
@@ -304,6 +282,7 @@ class NativeEngine:
         held: HeldLimits,
         records: Watch | None,
         allowed: Callable[[], None],
+        disk: DiskLayer | None,
     ) -> Outcome:
         if self._bare is not None:
             self._bare.require_no_sockets(io.stdin, io.stdout, io.stderr)
@@ -318,6 +297,9 @@ class NativeEngine:
         if records is not None and plan.plan.landlock is not None:
             request["landlock"] = {**plan.plan.landlock, "mark": records.mark}
         files += [each.descriptor for each in sealed]
+        if disk is not None:
+            files.append(disk.bell)
+            request |= {"disk": disk.told, "bell": len(files)}
         doors: list[int] = []
         try:
             told = held.told()
@@ -335,6 +317,8 @@ class NativeEngine:
             for door in doors:
                 os.close(door)
         limits = plan.wanted.limits
+        if disk is not None:
+            held.count_on_disk(disk.uppers())
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
@@ -355,7 +339,8 @@ class NativeEngine:
         reached = network.finish()
         require_built(supervised.ended)
         attested = None if records is None else records.finish()
-        return self._outcome(plan, supervised, streams.pipes, held, attested, reached)
+        outcome = self._outcome(plan, supervised, streams.pipes, held, attested, reached)
+        return outcome if disk is None else with_layer_on_disk(outcome, disk)
 
     def _supervised(
         self,
@@ -396,6 +381,8 @@ class NativeEngine:
             "landlock": compiled.landlock,
             "direct": compiled.makes,
             "exact": compiled.exact,
+            # To the one who does it, nothing is refused that the kernel could attest of the program.
+            "moves": bool(compiled.layered) and wanted.denials is Denials.OBSERVED,
             "filter": compiled.filter,
             "listens": True,
             "program": str(wanted.program.path),

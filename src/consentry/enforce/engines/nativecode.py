@@ -56,7 +56,7 @@ from consentry.enforce.roots import bound_roots
 from consentry.enforce.streams import Pipe
 from consentry.enforce.violations import Operation, PermissionDenied, Truth
 from consentry.surface.dimensions import Level
-from consentry.surface.modes import Denials, Reads, View, Writes
+from consentry.surface.modes import Denials, LayerPlace, Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
 SNIPPET: Final = "snippet"
@@ -180,6 +180,9 @@ class NativeCode:
             Reads.OBSERVED,
         ):
             found.append(Lacking(Control.READS, "snippets have the usual view, writes and reads"))
+        if wanted.layer is LayerPlace.DISK:
+            why = "what a snippet writes is kept in memory"
+            found.append(Lacking(Control.LAYER, why, "leave out `layer: disk`"))
         if wanted.denials is Denials.ATTESTED:
             why = "what is refused to a snippet is observed, and never attested"
             found.append(Lacking(Control.DENIALS, why, "leave out `denials: attested`"))

@@ -5,7 +5,7 @@ from typing import Final
 
 from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.engines.interface import Engine
-from consentry.enforce.programs import NATIVE
+from consentry.enforce.programs import DENO, NATIVE
 
 
 def _native(ground: EngineGround) -> Engine:
@@ -32,13 +32,21 @@ def _nsjail(ground: EngineGround) -> Engine:
     return Nsjail(ground)
 
 
+def _deno(ground: EngineGround) -> Engine:
+    from consentry.enforce.engines.deno import DenoEngine  # noqa: PLC0415 - one is needed
+
+    return DenoEngine(ground.home, ground.protected, path=ground.path, ahead=ground.ahead)
+
+
 _MAKERS: Final[Mapping[str, Callable[[EngineGround], Engine]]] = {
     NATIVE: _native,
     "bubblewrap": _bubblewrap,
     "nsjail": _nsjail,
     "firejail": _firejail,
+    DENO: _deno,
 }
-FROM_CHEAPEST: Final = tuple(_MAKERS)
+# It runs scripts and no programs, so nobody gets it without naming it.
+FROM_CHEAPEST: Final = tuple(name for name in _MAKERS if name != DENO)
 
 
 def made_engine(name: str, ground: EngineGround) -> Engine:

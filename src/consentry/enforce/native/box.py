@@ -352,18 +352,35 @@ class Box:
     def _begin_layer(self, folders: "Sequence[str]") -> int:
         number = self._layers
         self._layers += 1
+        if number in self._plan.get("disk", {}):
+            return number  # they are there already
         upper = self._stored(f"upper{number}", 0o755)
         for made in folders:
             self._make_folders(upper, made)
         return number
 
     def _mount_layer(self, number: int, lower: str, path: str, attributes: "Sequence[str]") -> None:
-        upper, scratch = (self._stored(f"{name}{number}", 0o755) for name in ("upper", "scratch"))
+        upper, scratch = self._layer_folders(number)
         options = f"userxattr,lowerdir={lower},upperdir={upper},workdir={scratch}"
         flags = calls.MS_NOSUID | calls.MS_NODEV
         flags |= calls.MS_NOEXEC if "noexec" in attributes else 0
         self._dir(path)
         calls.mount("overlay", self._at(path), "overlay", flags, options)
+        if "bell" in self._plan:
+            calls.tell_when_unmounted(self._files[self._plan["bell"]], self._at(path))
+
+    def _layer_folders(self, number: int) -> "tuple[str, ...]":
+        """Where a layer's files go, and what the kernel needs beside: in the store, or on the disk.
+
+        What is on the disk is bound to a name of ours first, so that its path may be any.
+        """
+        names = (f"upper{number}", f"scratch{number}")
+        if number not in self._plan.get("disk", {}):
+            return tuple(self._stored(name, 0o755) for name in names)
+        source, identity = self._plan["disk"][number]
+        place = self._made_aside()
+        self._bind_to(place, source, ("nosuid", "nodev"), identity)
+        return tuple(f"{place}/{name}" for name in names)
 
     def _make_folders(self, base: str, below: str) -> None:
         for name in below.split("/"):

@@ -21,6 +21,7 @@ HELD: Final = (
     Held(Control.FILES_READ, "a seccomp observer", Truth.OBSERVED),
     Held(Control.DENIALS, "a seccomp observer", Truth.OBSERVED),
 )
+ON_DISK: Final = Held(Control.LAYER, "overlayfs over folders on the disk")
 _VISIBLE_READS: Final = Held(
     Control.READS, "Landlock, and mounts over what is protected; names can be looked up"
 )

@@ -59,6 +59,8 @@ _SECUREBITS_LOCKED = 0b1010_1111  # no root by uid, no set-id fix-up, kept and r
 
 RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH, RESOLVE_IN_ROOT = 2, 4, 8, 16
 
+_IN_DELETE_SELF = 0x400
+
 _SECCOMP_SET_MODE_FILTER = 1
 _SECCOMP_NEW_LISTENER, _SECCOMP_WAIT_KILLABLE = 8, 32
 
@@ -223,6 +225,12 @@ def seccomp(program: bytes, *, listening: bool) -> int:
 def pidfd_getfd(pidfd: int, number: int) -> int:
     """A copy of another process's descriptor."""
     return checked(_syscall(SYS_PIDFD_GETFD, pidfd, number, 0), "pidfd_getfd")
+
+
+def tell_when_unmounted(bell: int, path: str) -> None:
+    """Of the file system at that name, to whoever reads the bell, when it is gone for good."""
+    if _libc.inotify_add_watch(bell, os.fsencode(path), _IN_DELETE_SELF) < 0:
+        raise failed("inotify_add_watch")
 
 
 def default_signal(number: int) -> None:

@@ -93,7 +93,7 @@ def require_built(ended: Ended) -> None:
         return
     what, number, detail = ended.problem
     if ended.layer is not None:
-        os.close(ended.layer)
+        os.close(ended.layer)  # one in memory, whatever it was to be
     if what == "replaced":
         message = f"`{detail}` is not the file it was a moment ago, so nothing was started"
         raise Refused(Code.FILESYSTEM_RACE, message)

@@ -140,6 +140,7 @@ class _Reader:
         self._shown = tuple(
             str(root.path) for root in (*(each.root for each in written), *plan.readable)
         )
+        self._layered = tuple(str(each.root.path) for each in plan.layered)
         self.found = Findings()
         self.has_moved = False
         self.hears_names = False
@@ -236,6 +237,8 @@ class _Reader:
                 self.found.runtime[root] = self.found.runtime.get(root, 0) + times
             elif self._plan.exact is None and not is_folder and _below(place, self._shown):
                 self._read_granted(place, times)
+        elif _below(place, self._layered) and not self._is_closed(place):
+            pass  # the run has removed it from its layer, or it came to the host meanwhile
         elif self._is_open_outside(place):
             pass  # it was not there when it was asked for, whatever is there since
         elif place not in _USUAL and not _below(place, self._plan.runtime.roots):

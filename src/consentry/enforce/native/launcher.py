@@ -48,6 +48,8 @@ class _Run:
             None if plan.get(name) is None else {**plan[name], **who}
             for name in ("exact", "direct")
         )
+        # Who renames a folder for the program is under the program's own rules.
+        self.moves = {"landlock": plan["landlock"], **who} if plan.get("moves") else None
         self.watched: set[int] = set()
         self.pid = started.pid
         self.pidfd = started.pidfd
@@ -233,6 +235,9 @@ class Launcher:
             send(run.news, ("failed", problem.errno or 0, "pidfd_getfd"))
             _signal.pidfd_send_signal(run.pidfd, _SIGKILL)
             return False
+        if run.moves is not None:
+            moved = observer.have_folders_moved(run.moves)
+            self.watch(run, moved, lambda _: self._tell_what_was_moved(run, observer, moved))
         if made >= 0:
             self.watch(run, made, lambda _: self._tell_what_was_made(run, observer, made))
         self.watch(run, listener, lambda events: self.serve(run, observer, events))
@@ -246,6 +251,10 @@ class Launcher:
 
     def _tell_what_was_made(self, run: _Run, observer: Observer, descriptor: int) -> None:
         if not observer.tell_what_was_made():
+            self.forget(run, descriptor)
+
+    def _tell_what_was_moved(self, run: _Run, observer: Observer, descriptor: int) -> None:
+        if not observer.tell_what_was_moved():
             self.forget(run, descriptor)
 
     def serve(self, run: "Any", observer: Observer, events: int) -> None:

@@ -22,6 +22,7 @@ from _struct import Struct
 from consentry.enforce.native import calls, maker, opener
 from consentry.enforce.native.directwrites import MAKING, DirectWrites
 from consentry.enforce.native.exactreads import ExactReads
+from consentry.enforce.native.foldermoves import RENAMING, FolderMoves
 from consentry.enforce.native.namesinside import (
     NamesInside,
     folder_of,
@@ -107,6 +108,16 @@ class Observer:
         self._problems = 0
         self._wakes_in_step = _wake_in_step(listener)
         self._direct: DirectWrites | None = None
+        self._moves: FolderMoves | None = None
+        self._has_met_folder = False
+
+    def have_folders_moved(self, wish: "Mapping[str, Any]") -> int:
+        """From here on folders are renamed by another, where the kernel refuses to.
+
+        Returns what becomes readable when one was.
+        """
+        self._moves = FolderMoves(wish, self._memory.text_at, whole_name)
+        return self._moves.fileno()
 
     def have_names_made(self, program: int, wish: "Mapping[str, Any]") -> int:
         """From here on the maker answers calls that make a name in the folders of the wish.
@@ -119,7 +130,7 @@ class Observer:
 
     def heard_at(self) -> "tuple[int, ...]":
         """What is open, as long as this is, for others to call and to answer."""
-        others = (each for each in (self._exact, self._direct) if each is not None)
+        others = (each for each in (self._exact, self._direct, self._moves) if each is not None)
         return (self.listener, *(each.fileno() for each in others))
 
     def serve(self) -> bool:
@@ -142,6 +153,8 @@ class Observer:
         except Exception:  # noqa: BLE001 - a stranger chose every byte, and others depend on us
             self._problems += 1
         if name in MAKING and self._is_made_by_another(number, pid, name, arguments):
+            return True
+        if name in RENAMING and self._is_moved_by_another(number, pid, name, arguments):
             return True
         answer = self._go_on
         answer[:_NUMBER_BYTES] = received[:_NUMBER_BYTES]
@@ -174,6 +187,34 @@ class Observer:
         except Exception:  # noqa: BLE001 - as above
             self._problems += 1
             return False
+
+    def _is_moved_by_another(
+        self, number: int, pid: int, name: str, arguments: "list[int]"
+    ) -> bool:
+        """Whether it is a folder, and somebody else renames it; without that it goes on."""
+        try:
+            return (
+                self._moves is not None
+                and self._has_met_folder
+                and self._moves.ask(number, pid, name, arguments)
+            )
+        except Exception:  # noqa: BLE001 - as above
+            self._problems += 1
+            return False
+
+    def tell_what_was_moved(self) -> bool:
+        """Answers a call that was carried out; false when nobody renames anything any more."""
+        moves = self._moves
+        answered = None if moves is None else moves.answered()
+        if moves is None or answered is None:
+            for number in [] if moves is None else moves.given_up():
+                self._problems += 1
+                self._tell(number, errno.EXDEV, 0)
+            return False
+        if self._finder is not None:
+            self._finder.forget()
+        self._tell(*answered, 0)
+        return True
 
     def tell_what_was_made(self) -> bool:
         """Answers a call that the maker has carried out; false when there is no maker any more."""
@@ -264,6 +305,8 @@ class Observer:
         self._memory.forget()
         if self._direct is not None:
             self._direct.close()
+        if self._moves is not None:
+            self._moves.close()
         if self._finder is not None:
             self._finder.close()
         if self._exact is not None:
@@ -285,7 +328,8 @@ class Observer:
             return self._look_at_open(number, pid, name, arguments)
         finder = self._finder_of(pid)
         finder.has_met_link = False
-        is_folder = self._note_path(pid, kind, arguments, folder, path)
+        self._has_met_folder = False
+        is_folder = self._has_met_folder = self._note_path(pid, kind, arguments, folder, path)
         if name in _TARGET:
             self._note_path(pid, "create", arguments, *_TARGET[name])
             if name == "renameat2" and arguments[4] & _EXCHANGE:

@@ -33,7 +33,7 @@ from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.native.visibleplan import backdrop_steps
 from consentry.enforce.roots import Root
 from consentry.surface.dimensions import Level
-from consentry.surface.modes import Rounding, View, Writes
+from consentry.surface.modes import LayerPlace, Rounding, View, Writes
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
@@ -176,6 +176,7 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
             FilterWish(
                 memory_files=runs_any and memory_files,
                 lends_identity=not is_direct,
+                preallocates=wanted.layer is LayerPlace.MEMORY,
                 named_sockets=not is_direct,
             ),
         ),

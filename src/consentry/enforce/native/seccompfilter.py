@@ -61,6 +61,8 @@ class FilterWish:
     families: tuple[int, ...] = FAMILIES
     named_sockets: bool = True
     """Whether there are sockets that can reach another by its name in a folder."""
+    preallocates: bool = True
+    """Whether space on a disk may be taken without writing to it."""
     lends_identity: bool = True
     """Whether a file may be given bits that lend its owner's identity to whoever runs it."""
 
@@ -77,6 +79,9 @@ def compile_filter(machine: str, wish: FilterWish) -> bytes:
     for name, mode in () if wish.lends_identity else _MODES:
         if name in numbers:
             code.if_argument_bits(numbers[name], mode, _SET_ID, ERRNO | errno.EPERM)
+    if not wish.preallocates:
+        # As where the file system cannot: who wants the space writes to it, and is counted.
+        code.if_among([numbers["fallocate"]], ERRNO | errno.EOPNOTSUPP)
     code.if_among([numbers["clone3"]], ERRNO | errno.ENOSYS)
     code.if_argument_bits(numbers["clone"], 0, _NEW_NAMESPACE_BITS, ERRNO | errno.EPERM)
     code.if_argument_among(numbers["ioctl"], 1, _TERMINAL_REQUESTS, ERRNO | errno.EPERM)

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from consentry.base.codes import Code
@@ -16,7 +17,7 @@ class Io:
 
     With a terminal, a stream that is None leads there; without one, input that is None is empty
     and output that is None goes nowhere but to what is kept. `capped` says that output is counted
-    while it passes.
+    while it passes. `hears` is told what passes on standard error, and what is shown on a terminal.
     """
 
     stdin: int | None = None
@@ -25,6 +26,7 @@ class Io:
     keeps: bool = False
     capped: bool = False
     terminal: Terminal | None = None
+    hears: Callable[[bytes], None] | None = field(default=None, repr=False)
     supervisor: Supervisor | None = field(default=None, repr=False)
 
 
@@ -42,11 +44,12 @@ class StreamEnds:
         _require_no_folder(io)
         pipes: list[Pipe] = []
         files: list[int] = []
-        for leads_to in (io.stdout, io.stderr):
+        for leads_to, hears in ((io.stdout, None), (io.stderr, io.hears)):
             if leads_to is None and io.terminal is not None:
+                io.terminal.hears = io.hears
                 files.append(io.terminal.its)
-            elif io.keeps or io.capped or leads_to is None:
-                pipes.append(Pipe(leads_to, io.keeps))
+            elif io.keeps or io.capped or leads_to is None or hears is not None:
+                pipes.append(Pipe(leads_to, io.keeps, hears=hears))
                 files.append(pipes[-1].writer)
             else:
                 files.append(leads_to)

@@ -30,14 +30,14 @@ _X86_64: Final = {
     "msgsnd": 69, "msgrcv": 70, "msgctl": 71, "mq_open": 240, "mq_unlink": 241, "prlimit64": 302,
     "setpriority": 141, "ioprio_set": 251, "sched_setparam": 142, "sched_setscheduler": 144,
     "sched_setaffinity": 203, "sched_setattr": 314, "bind": 49, "listen": 50, "accept": 43,
-    "accept4": 288,
+    "accept4": 288, "fallocate": 285,
     "kcmp": 312, "finit_module": 313, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
 }  # fmt: skip
 _GENERIC: Final = {
     "execve": 221, "connect": 203, "sendto": 206, "socket": 198, "socketpair": 199, "ioctl": 29,
     "clone": 220, "truncate": 45, "openat": 56, "mkdirat": 34, "unlinkat": 35, "renameat": 38,
     "linkat": 37, "symlinkat": 36, "renameat2": 276, "execveat": 281, "memfd_create": 279,
-    "sendmsg": 211, "sendmmsg": 269, "shmget": 194,
+    "sendmsg": 211, "sendmmsg": 269, "shmget": 194, "fallocate": 47,
     "ptrace": 117, "syslog": 116, "vhangup": 58, "pivot_root": 41, "adjtimex": 171, "chroot": 51,
     "acct": 89, "settimeofday": 170, "mount": 40, "umount2": 39, "swapon": 224, "swapoff": 225,
     "reboot": 142, "sethostname": 161, "setdomainname": 162, "init_module": 105,
