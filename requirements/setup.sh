@@ -24,7 +24,7 @@ esac
 
 # System packages, by their Debian names.
 python_packages=(python3 python3-venv)
-test_packages=(docker.io git curl tmux zsh fish openssl podman strace postgresql)
+test_packages=(docker.io git curl tmux zsh fish openssl strace postgresql bubblewrap firejail podman)
 
 venv=.venv
 started=$SECONDS
@@ -85,6 +85,7 @@ is_installed() {
     case "$1" in
         postgresql) has_postgres ;;
         docker.io) has_docker ;; # as Debian calls it
+        bubblewrap) command -v bwrap >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }

@@ -135,7 +135,10 @@ DOCKER = "docker.io"  # the Debian package
 def test_what_the_tests_start_is_installed_where_it_is_missing(asked, tree):
     """Each is looked for on its own; the server's programs are in a folder that is not on PATH."""
     said, installed = asked("git", "zsh", POSTGRES_BIN=str(tree / "none"))
-    missing = [DOCKER, "curl", "tmux", "fish", "openssl", "podman", "strace", "postgresql"]
+    missing = [
+        *(DOCKER, "curl", "tmux", "fish", "openssl", "strace", "postgresql"),
+        *("bubblewrap", "firejail", "podman"),
+    ]
     assert installed == [missing]
     assert f"installing system packages: {' '.join(missing)}" in said
 
@@ -144,12 +147,12 @@ def test_a_server_that_is_there_is_not_installed_again(asked, tree):
     """Wherever it is, when the folder is named."""
     program(tree / "server" / "initdb")
     _, installed = asked("git", "tmux", "zsh", "fish", POSTGRES_BIN=str(tree / "server"))
-    assert installed == [[DOCKER, "curl", "openssl", "podman", "strace"]]
+    assert installed == [[DOCKER, "curl", "openssl", "strace", "bubblewrap", "firejail", "podman"]]
 
 
 def test_without_the_right_to_install_the_tests_go_on(asked, tree):
     """What is missing is named, and said to be skipped."""
     said, installed = asked("git", "tmux", user="1000", POSTGRES_BIN=str(tree / "none"))
     assert installed == []
-    missing = f"{DOCKER} curl zsh fish openssl podman strace postgresql"
+    missing = f"{DOCKER} curl zsh fish openssl strace postgresql bubblewrap firejail podman"
     assert f"not installed: {missing}; the tests that start them" in said

@@ -21,16 +21,34 @@ def test_every_control_is_listed_with_what_holds_it(consentry: CommandLine) -> N
     ended = consentry("engines", COLUMNS="100")
     assert (ended.status, ended.err) == (0, "")
     head, *rows = ended.out.splitlines()
-    assert head.split() == ["control", "native", "held", "by"]
+    assert head.split()[:2] == ["control", "native"]
     assert [row.split()[0] for row in rows[: len(Control)]] == [each.value for each in Control]
-    assert "lacking" not in ended.out
+    assert all(row.split()[1] != "lacking" for row in rows[: len(Control)])
+
+
+def test_engines_beside_each_other_fit_80_columns(consentry: CommandLine) -> None:
+    """A column for each that can be used, and in one line what each of the others lacks."""
+    out = consentry("engines", COLUMNS="80").out
+    assert max(map(len, out.splitlines())) <= 80
+    document = json.loads(consentry("engines", "--json").out)
+    usable = [each for each in document["engines"] if each["usable"]]
+    heads = [{"bubblewrap": "bwrap"}.get(each["name"], each["name"]) for each in usable]
+    assert out.splitlines()[0].split()[: 1 + len(heads)] == ["control", *heads]
+    for each in usable[1:]:
+        assert (f"{each['name']}: lacks " in out) is bool(each["lacking"])
+
+
+def test_an_engine_that_is_missing_is_named_with_why(consentry: CommandLine) -> None:
+    """Where its command is on no path that was given."""
+    out = consentry("engines", PATH="/nowhere", COLUMNS="300").out
+    assert "not here: bubblewrap (there is no `bwrap` on PATH)" in out
 
 
 def test_engines_that_are_not_built_are_named_in_one_sentence(consentry: CommandLine) -> None:
     """And nothing is claimed of them."""
     out = consentry("engines", COLUMNS="100").out
-    others = "bubblewrap, firejail, nsjail, docker, podman"
-    assert out.endswith(f"\nknown, and not built in this version: {others}\n")
+    others = ", ".join(name for name in ENGINE_MEANINGS if name not in BUILT)
+    assert out.endswith(f"\nknown, and not built in this version: {others}\n") or not others
 
 
 def test_built_engines_are_those_with_a_driver() -> None:
@@ -57,16 +75,17 @@ def test_json_has_control_mechanism_and_truth(consentry: CommandLine) -> None:
     """For every control that holds."""
     document = json.loads(consentry("engines", "--json").out)
     assert document["kind"] == "engines"
-    [native] = document["engines"]
+    native = document["engines"][0]
     assert (native["name"], native["usable"], native["lacking"]) == ("native", True, [])
     assert {each["control"] for each in native["held"]} == {each.value for each in Control}
     assert {each["truth"] for each in native["held"]} == {"kernel", "mediated", "observed"}
-    assert "bubblewrap" in document["not_built"]
+    told = [each["name"] for each in (*document["engines"], *document["missing"])]
+    assert set(told) | set(document["not_built"]) == set(ENGINE_MEANINGS)
 
 
 def test_whether_denials_can_be_attested_is_told(consentry: CommandLine) -> None:
     """In the table's page and in JSON, by the probe's own words."""
-    [native] = json.loads(consentry("engines", "--json").out)["engines"]
+    native = json.loads(consentry("engines", "--json").out)["engines"][0]
     attested = native["attested_denials"]
     why = why_not_attested(os.getuid(), calls.landlock_abi())
     assert (attested["possible"], attested["why"]) == (why is None, why)
@@ -86,7 +105,7 @@ def test_an_ordinary_user_sees_the_same_controls(as_nobody: CommandLine) -> None
     """No step of a box needs root."""
     ended = as_nobody("engines", "--json")
     assert ended.status == 0, ended.err
-    [native] = json.loads(ended.out)["engines"]
+    native = json.loads(ended.out)["engines"][0]
     assert native["lacking"] == []
 
 
@@ -99,7 +118,7 @@ def test_no_usable_engine_is_status_126_with_the_reason(consentry: CommandLine) 
         "native: can make no box here: this kernel has no Landlock\n  help: "
     )
     document = json.loads(consentry("engines", "--json").out)
-    [native] = document["engines"]
+    native = document["engines"][0]
     assert (native["usable"], native["held"]) == (False, [])
     assert all(each["why"] and each["remedy"] for each in native["lacking"])
 

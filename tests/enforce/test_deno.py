@@ -12,9 +12,10 @@ from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.denoflags import ALWAYS, STRANGERS
 from consentry.enforce.engine import Control
 from consentry.enforce.engines.deno import DenoEngine
+from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.engines.native import NativeEngine
-from consentry.enforce.engines.registry import FROM_CHEAPEST, EngineGround, made_engine
+from consentry.enforce.engines.registry import FROM_CHEAPEST, made_engine
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.programs import BUILT, DENO
 from consentry.surface.lattice import Surface

@@ -46,7 +46,7 @@ PAGE = Page(
     examples=(
         ("consentry learn -- make", "writes .consentry/tools/make.yaml"),
         ("consentry learn --out - -- ./report.sh", "prints it, and writes no manifest"),
-        ("consentry learn --net pypi.org -- ./fetch.py", "may reach that host meanwhile"),
+        ("consentry learn --net example.org -- ./fetch.py", "may reach that host meanwhile"),
     ),
     statuses=(
         ("0", "the command ended with 0, and the manifest is written"),

@@ -15,7 +15,7 @@ from consentry.enforce.engines.interface import Engine
 from consentry.enforce.engines.native import NativeEngine
 from consentry.enforce.engines.registry import FROM_CHEAPEST, made_engine
 from consentry.enforce.native.otherways import Way, WayCard
-from consentry.enforce.programs import BUILT, ENGINE_MEANINGS
+from consentry.enforce.programs import BUILT, DENO, ENGINE_MEANINGS
 from consentry.enforce.scorecard import ScoreCard, Verdict
 from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home
@@ -64,7 +64,10 @@ class EnginesReport:
 
 
 def try_engines(
-    around: Surroundings, names: Sequence[str] = FROM_CHEAPEST, *, in_every_way: bool = False
+    around: Surroundings,
+    names: Sequence[str] = (*FROM_CHEAPEST, DENO),
+    *,
+    in_every_way: bool = False,
 ) -> EnginesReport:
     """Starts a box in each of them, attacks it from inside, and ends it; records nothing."""
     home = own_home(around).path
@@ -95,7 +98,9 @@ def _tried(engine: Engine, folders: Sequence[Path]) -> TriedEngine:
     """With folders in which places can be made, in every way in which it confines a run."""
     trial = engine.try_out()
     if not isinstance(engine, NativeEngine):
-        return TriedEngine(trial.probe, trial.card, usual=Way.DIRECT)
+        has_layer = any(each.control is Control.LAYER for each in trial.probe.held)
+        usual = Way.PRIVATE if has_layer else Way.DIRECT
+        return TriedEngine(trial.probe, trial.card, usual=usual)
     others: tuple[WayCard, ...] = ()
     # Where it holds less than it can, there is one way only.
     if folders and trial.card is not None and trial.probe.mode is None:

@@ -38,6 +38,7 @@ sandboxConfig:
     server:
       writes: direct
       filesystem:
+        readOnly: ['${WORKSPACE}']
         readWrite: ['${WORKSPACE}/out']
         noAccess: ['${WORKSPACE}/out/keys']
 """
@@ -55,11 +56,12 @@ def engines_here() -> list[str]:
 
 
 def ordinary(engine: str) -> int:
-    """A user that the engine works for: firejail wants one with a home folder."""
+    """A user that the engine works for: firejail wants one with a home folder and a shell."""
     if engine in OF_A_USER and engine not in CONTAINERS:
         for each in pwd.getpwall():
             folder = Path(each.pw_dir)
-            if each.pw_uid and folder.is_dir() and folder.stat().st_uid == each.pw_uid:
+            is_home = folder.is_dir() and folder.stat().st_uid == each.pw_uid
+            if each.pw_uid and is_home and each.pw_shell.endswith("sh"):
                 return each.pw_uid
     return _NOBODY
 

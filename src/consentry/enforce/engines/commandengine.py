@@ -196,7 +196,9 @@ class CommandEngine(ABC):
         if shown is not None:
             lacking += lacking_for(wanted, plan, shown)
         if lacking:
-            raise NotEnforceable(self.name, list({each.control: each for each in lacking}.values()))
+            # Of each control the first reason, which is the nearest to what was asked for.
+            first = {each.control: each for each in reversed(lacking)}
+            raise NotEnforceable(self.name, list(reversed(first.values())))
         require_rounding(self.name, wanted, plan)
         return compiled
 
@@ -219,6 +221,7 @@ class CommandEngine(ABC):
         permitted: Callable[[], Permit],
         sealed: Sequence[SealedFile],
         io: Io,
+        state: Path | None = None,  # noqa: ARG002 - it has no layer that could lie there
     ) -> Outcome:
         """Runs it to its end, with the very bytes that the permit names."""
         if not isinstance(plan, CommandPlan) or plan.engine != self.name:

@@ -226,10 +226,10 @@ class _Signs:
         return next((child for child in children_of(command) if _is_first(child)), None)
 
     def group_leader(self, command: int) -> int | None:
-        """The program, in a session of its own below firejail's shell."""
+        """The program, in a session of its own; a shell of firejail's may stand above it."""
         first = self.first_process(command)
-        shells = () if first is None else children_of(first)
-        for program in (each for shell in shells for each in children_of(shell)):
+        below = () if first is None else children_of(first)
+        for program in (*below, *(each for shell in below for each in children_of(shell))):
             with suppress(ProcessLookupError):
                 if os.getsid(program) == program:
                     return program
