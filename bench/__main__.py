@@ -11,7 +11,18 @@ import signal
 import sys
 from pathlib import Path
 
-from bench import commit, covers, deno, ledger, ledgersize, observer, reach, sandbox, startup
+from bench import (
+    commit,
+    covers,
+    deno,
+    engines,
+    ledger,
+    ledgersize,
+    observer,
+    reach,
+    sandbox,
+    startup,
+)
 
 PAGE = Path("docs/explanation/how-fast.md")
 BENCHES = {
@@ -23,6 +34,7 @@ BENCHES = {
     "reach": reach.run,
     "commit": commit.run,
     "deno": deno.run,
+    "engines": engines.run,
 }
 SANDBOX = "sandbox"
 
