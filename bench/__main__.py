@@ -16,6 +16,7 @@ from bench import (
     containers,
     covers,
     deno,
+    engines,
     ledger,
     ledgersize,
     observer,
@@ -35,6 +36,7 @@ BENCHES = {
     "commit": commit.run,
     "deno": deno.run,
     "containers": containers.run,
+    "engines": engines.run,
 }
 SANDBOX = "sandbox"
 

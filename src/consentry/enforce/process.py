@@ -1,8 +1,9 @@
 """Starts the commands of other engines, holds them to the run's limits first, and ends all of it.
 
-A command starts behind a gate: a shell that waits, in a session of its own and with nothing of our
-environment, until the parent has put it into the run's control groups, set its limits, and says go;
-only then does it become the command. Where we die before that, the gate ends without it.
+A command starts behind a gate: a shell, in a session of its own and with nothing of our environment,
+that joins the run's control groups and waits until the parent has set its limits and says go; only then
+does it become the command. To join takes milliseconds, in which the parent goes on. Where we die before
+that, or a group cannot be joined, the gate ends without the command.
 
 What the command itself makes of a box is the engine's to say: `BoxSigns` finds the first process of
 the box, so that signals reach the program, and so that a box is over only when nothing of it is left.
@@ -26,7 +27,11 @@ GIVEN_FROM: Final = 4
 """The number of the first descriptor that a command is given; the others follow."""
 
 _SHELL: Final = "/bin/sh"
-_GATE: Final = 'cd / && umask 022 && read -r _ <&3 && exec "$@" 3<&-'
+_GATE: Final = """\
+cd / && umask 022 || exit 125
+while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done
+shift; read -r _ <&3 && exec "$@" 3<&-
+"""
 _MOURNER: Final = 'read -r _ <&3; kill -s KILL -- "-$1"'
 _HEARD: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE)
 _RESET: Final = (*_HEARD, signal.SIGCHLD, signal.SIGXFSZ, signal.SIGUSR1, signal.SIGUSR2)
@@ -101,11 +106,12 @@ class CommandBox:
     group = ""
     store: int | None = None
 
-    def __init__(self, command: Command, signs: BoxSigns) -> None:
+    def __init__(self, command: Command, signs: BoxSigns, doors: Sequence[str] = ()) -> None:
+        """`doors` are files by which the gate joins control groups."""
         self._signs = signs
         waits, self._go = os.pipe2(os.O_CLOEXEC)
         try:
-            self._command = _spawned(command, waits)
+            self._command = _spawned(command, waits, doors)
         except BaseException:
             os.close(self._go)
             raise
@@ -117,11 +123,8 @@ class CommandBox:
         self._status: int | None = None
         self._used = (0.0, 0.0)
 
-    def hold(self, doors: Sequence[str], rlimits: Sequence[Rlimit]) -> None:
-        """Before it goes on: into the control groups, and under the limits of its own kind."""
-        for door in doors:
-            with Path(door).open("w") as file:
-                file.write(str(self._command))
+    def hold(self, rlimits: Sequence[Rlimit]) -> None:
+        """Before it goes on: under the limits of its own kind."""
         for which, soft, hard in rlimits:
             resource.prlimit(self._command, which, (soft, hard))
 
@@ -248,10 +251,10 @@ def told_status(code: int | None) -> int | None:
     return _BY_SIGNAL - code
 
 
-def _spawned(command: Command, waits: int) -> int:
+def _spawned(command: Command, waits: int, doors: Sequence[str]) -> int:
     environment = {"PATH": "/usr/bin:/bin", **command.environment}
     files = (*command.streams, waits, *command.files)
-    return _spawned_shell(_GATE, ("gate", *command.words), environment, files)
+    return _spawned_shell(_GATE, ("gate", *doors, "--", *command.words), environment, files)
 
 
 def _spawned_shell(

@@ -279,12 +279,12 @@ class CommandEngine(ABC):
             has_terminal = terminal is not None and streams.files[0] == terminal.its
             prepared = self.prepared(plan, sealed, streams.files, opened, has_terminal=has_terminal)
             try:
-                box = CommandBox(prepared.command, prepared.signs)
+                box = CommandBox(prepared.command, prepared.signs, held.told()["groups"])
             except BaseException:
                 prepared.signs.close()
                 raise
         try:
-            box.hold(held.told()["groups"], plan.limits.rlimits)
+            box.hold(plan.limits.rlimits)
         except BaseException as problem:
             box.close()
             if not isinstance(problem, OSError):
