@@ -16,7 +16,8 @@ from tests.cli.conftest import PROGRAM, CommandLine, Ended
 
 SHELLS = ("bash", "zsh", "fish")
 COMMANDS = [
-    *("status", "engines", "doctor", "exec", "code", "why", "audit", "session", "purge"),
+    *("status", "engines", "doctor", "exec", "code", "learn"),
+    *("effect", "commit", "discard", "undo", "why", "audit", "session", "purge"),
     *("explain", "completion"),
 ]
 

@@ -141,6 +141,13 @@ def test_python_by_its_own_libraries(line: CommandLine, tmp_path: Path) -> None:
     assert ended.out == "/one\n/two\n", ended
 
 
+ASKS = """\
+const answer = await fetch(Deno.args[0]);
+console.log(await answer.text());
+Deno.exit(answer.ok ? 0 : 1);
+"""
+
+
 @pytest.mark.skipif(
     importlib.util.find_spec("deno") is None, reason="the wheel of deno is not installed"
 )
@@ -148,11 +155,12 @@ def test_deno_fetches(consentry: CommandLine) -> None:
     """With its own permission for the host, and ours."""
     from deno import find_deno_bin  # type: ignore[import-not-found]
 
-    put(consentry, "asks.ts", "console.log(await (await fetch(Deno.args[0])).text())")
+    put(consentry, "asks.ts", ASKS)
     with http_peer() as peer:
         place = f"localhost:{peer.server_port}"
         put(consentry, "place.json", json.dumps(place))
-        words = [find_deno_bin(), "run", "--no-prompt", f"--allow-net={place}", "asks.ts"]
+        deno = find_deno_bin()
+        words = [deno, "run", "--no-prompt", f"--allow-net={place}", "asks.ts"]
         script = " ".join([BY_PROXY, "DENO_DIR=/tmp/deno", "exec", *words, f"http://{place}/word"])
-        ended = _refused_first(consentry, lambda: len(peer.seen), script, place)
+        ended = _refused_first(consentry, lambda: len(peer.seen), script, place, "--read", deno)
     assert (ended.status, ended.out) == (0, "/word\n"), ended

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from consentry.enforce.programs import BUILT
 from tests.cli.conftest import CommandLine
 
 
@@ -44,9 +45,9 @@ def test_page_says_what_was_found_and_why(
 
 
 def test_page_is_honest_about_engines(consentry: CommandLine) -> None:
-    """Each engine is found or not, with the reason; one can be driven by this version."""
+    """Each engine is found or not, with the reason; all of them can be driven by this version."""
     out = consentry("status", PATH="/nowhere").out
-    assert "this version can run things in: native\n" in out
+    assert f"this version can run things in: {', '.join(BUILT)}\n" in _joined(out)
     for engine, program in (("bubblewrap", "bwrap"), ("docker", "docker"), ("deno", "deno")):
         assert f"  {engine:<11} not found  no `{program}` on PATH" in out
 
@@ -215,7 +216,7 @@ def test_json_document(consentry: CommandLine, project: Path) -> None:
     document = json.loads(ended.out)
     assert (document["schema_version"], document["kind"], document["ok"]) == (1, "status", True)
     assert document["workspace"]["path"] == str(project)
-    assert [engine["name"] for engine in document["engines"] if engine["driver"]] == ["native"]
+    assert [engine["name"] for engine in document["engines"] if engine["driver"]] == list(BUILT)
     assert consentry("status", "--json", "--quiet") == ended
     assert consentry("status", "--json", "--verbose") == ended
 

@@ -69,8 +69,8 @@ class RehearsedCrashes(Crashes):
 class UndoCrashes(RehearsedCrashes):
     """Undoing it: the old tree is the committed one here, and the new one that from before."""
 
-    def __init__(self, place: Path, way: str, state: Path) -> None:
-        super().__init__(place, way.removeprefix("undo-"), state)
+    def __init__(self, place: Path, way: str, state: Path, layer: Path) -> None:
+        super().__init__(place, way.removeprefix("undo-"), state, layer)
         self.before = self._old
         self._fresh()
         self._old = sight_of(self._host)
@@ -100,8 +100,10 @@ def _without_theirs(sight: dict[str, Sight]) -> dict[str, Sight]:
 
 
 if __name__ == "__main__":
-    place, way, state = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-    every = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+    place, way, state, layer = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4])
+    every = int(sys.argv[5]) if len(sys.argv) > 5 else 1
     kind = UndoCrashes if way.startswith("undo") else RehearsedCrashes
-    for line in kind(place, way, state).told(every):
+    crashes = kind(place, way, state, layer)
+    for line in crashes.told(every):
         sys.stdout.write(json.dumps(line) + "\n")
+    crashes.clear()

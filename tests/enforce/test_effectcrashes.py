@@ -31,8 +31,9 @@ def _every() -> int:
 def _crashes(place: Path, way: str, state: Path, every: int) -> list[dict[str, Any]]:
     template = host_before(place / "template")
     (template / "shut").chmod(0o555)
-    made_layer(place, template, SCRIPT)
+    layer = made_layer(place, template, SCRIPT).folder
     words = [sys.executable, "-m", "tests.enforce.effectcrashes", str(place), way, str(state)]
+    words.append(str(layer))
     done = subprocess.run(
         [*words, str(every)], cwd=REPOSITORY, capture_output=True, check=False, timeout=110
     )

@@ -126,7 +126,7 @@ def test_a_call_that_cannot_be_made_leaves_nothing_open(
         os.kill(ended._process.pid, signal.SIGKILL)
         ended._process.wait()
         with pytest.raises(Refused), closing(HeldLimits(plan.limits, "run-late")) as held:
-            engine._run(ended, plan, (), Io(keeps=True), held, None, _refuse)
+            engine._run(ended, plan, (), Io(keeps=True), held, None, _refuse, None)
         assert _printed(engine, wanted) == b"content"
     assert engine._launcher() is not parent
     assert len(list(Path("/proc/self/fd").iterdir())) == before

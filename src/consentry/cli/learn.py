@@ -25,7 +25,8 @@ from consentry.cli.runstreams import streams
 from consentry.cli.runtext import rehearsed_at_the_end
 from consentry.cli.table import Page
 from consentry.service.commandline import RunWish
-from consentry.service.learning import STANDARD_OUTPUT, LearnWish, Lesson, learn
+from consentry.service.learning import STANDARD_OUTPUT, LearnWish, Lesson
+from consentry.service.learning import learn as carry_out_learning
 from consentry.service.surroundings import look_around
 
 PAGE = Page(
@@ -102,7 +103,9 @@ def _learn(
         )
         is_capped = run.limits.output_bytes is not None
         with streams(captured=output.json or is_printed, capped=is_capped) as io:
-            lesson = learn(LearnWish(run, name, out), look_around(os.environ), io, workspace)
+            lesson = carry_out_learning(
+                LearnWish(run, name, out), look_around(os.environ), io, workspace
+            )
         status, is_ours = exit_status(lesson.run.status, lesson.run.outcome)
         ours.status = status if is_ours else ExitStatus.DONE
     if output.json:
@@ -194,4 +197,4 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
 )
 
-command = _LearnCommand("learn", PAGE, _learn, OPTIONS)
+learn = _LearnCommand("learn", PAGE, _learn, OPTIONS)

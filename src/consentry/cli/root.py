@@ -50,7 +50,7 @@ SECTIONS = (
             ),
             CommandRow(
                 "learn",
-                "consentry.cli.learn:command",
+                "consentry.cli.learn:learn",
                 "Watch a command, and write the manifest it needs",
             ),
         ),

@@ -101,7 +101,7 @@ def _from_variable(entry: SecretEntry, confinement: Confinement, around: Surroun
         raise _unusable(
             f"the variable `{name}` is a secret for `{entry.place}`, and given to the run"
         )
-    value = around.environ.get(name, "")
+    value = next((value for known, value in around.environ.items() if known == name), "")
     if not value:
         raise _unusable(f"the secret for `{entry.place}`: there is no variable `{name}` here")
     return value

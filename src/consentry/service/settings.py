@@ -89,6 +89,16 @@ SETTINGS = (
         "Where the podman engine keeps its images and containers, as Podman reads it.",
     ),
     _variable(
+        "XDG_RUNTIME_DIR",
+        "not set: Podman's own",
+        "Where the podman engine keeps what it needs while it runs, as Podman reads it.",
+    ),
+    _variable(
+        "TMPDIR",
+        "not set: Podman's own",
+        "Where the podman engine puts files for a moment, as Podman reads it.",
+    ),
+    _variable(
         "NO_COLOR",
         "not set",
         "Any value but an empty one switches colour off, unless --color says otherwise.",

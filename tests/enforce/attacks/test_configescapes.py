@@ -147,8 +147,8 @@ def test_a_denied_name_inside_is_covered(attacker: Attacker) -> None:
         "read": "read('sub/.git/hooks/pre-commit')",
         "write": "write('sub/.git/hooks/pre-commit')",
         "new": "write('sub/.git/hooks/other')",
-        "replace": "os.rename('sub/.git/hooks', 'away')",
         "through": "os.symlink('sub/.git/hooks', 'alias') or read('alias/pre-commit')",
+        "replace": "os.rename('sub/.git/hooks', 'away')",
         "beside": "write('sub/.git/notes')",
     }
     denied = ["./sub/.git/hooks/"]

@@ -6,12 +6,16 @@ from pathlib import Path
 
 from consentry.surface.protected import ProtectedRoots
 
-_LEADS_SOMEWHERE = ("DOCKER_HOST", "XDG_RUNTIME_DIR", "CONTAINERS_STORAGE_CONF", "TMPDIR")
-
 
 def leading(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables that lead to a daemon or a store; no engine looks at others."""
-    return {name: environ[name] for name in _LEADS_SOMEWHERE if name in environ}
+    found = {
+        "DOCKER_HOST": environ.get("DOCKER_HOST"),
+        "XDG_RUNTIME_DIR": environ.get("XDG_RUNTIME_DIR"),
+        "CONTAINERS_STORAGE_CONF": environ.get("CONTAINERS_STORAGE_CONF"),
+        "TMPDIR": environ.get("TMPDIR"),
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,11 @@ class Podman(ContainerEngine):
 
     def depends_on(self) -> str:
         """Where its images lie."""
-        return " ".join(self._ground.environ.get(name, "") for name in _KEPT)
+        return " ".join(f"{name}={value}" for name, value in sorted(self._given().items()))
+
+    def _given(self) -> dict[str, str]:
+        given = self._ground.environ
+        return {name: value for name, value in given.items() if name in _KEPT}
 
     def keeper(self, folder: str) -> Keeper:
         """The command itself."""
@@ -38,11 +42,9 @@ class Podman(ContainerEngine):
         file = Path(folder, _SETTINGS)
         if not file.exists():
             file.write_text(_settings(), encoding="utf-8")
-        given = self._ground.environ
-        kept = {name: given[name] for name in _KEPT if name in given}
         home = "/" if self._ground.home is None else str(self._ground.home)
         return {
-            **kept,
+            **self._given(),
             "HOME": home,
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "CONTAINERS_CONF": str(file),
