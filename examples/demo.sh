@@ -26,6 +26,15 @@ printf '$ cat out/report.txt\n'; cat out/report.txt
 printf '$ ls .git/hooks\n'; ls .git/hooks
 say "What happened in that run? From the record alone"
 try consentry why --verbose
+say "First see what it would change, then take it over, then take it back"
+rm out/report.txt
+try consentry exec --rehearse --write . -- python3 thief.py
+try consentry effect
+run=$("$bin/consentry" effect --json | "$bin/python" -c 'import json, sys; print(json.load(sys.stdin)["run"])')
+try consentry commit "$run"
+try consentry undo "$run"
+say "Watch it once, and write down the least that would do for it"
+try consentry learn --out - -- python3 thief.py
 say "Nothing on record was changed since"
 try consentry audit verify
 cd - > /dev/null

@@ -105,6 +105,35 @@ def test_what_is_never_given_is_not_learned(project: CommandLine) -> None:
     assert "secret" not in ended.err + ended.out
 
 
+OBEYED = """\
+#!/bin/sh
+mkdir -p .git/hooks
+echo x > .git/hooks/pre-commit
+echo x > .git/hooks/post-merge
+rm .git/hooks/post-merge
+"""
+
+
+def test_names_that_other_programs_obey_are_not_learned(project: CommandLine) -> None:
+    """A hook is refused, told, and not asked for, though the layer took it."""
+    put(
+        project,
+        "build.sh",
+        OBEYED,
+        0o755,
+    )
+    ended = project("learn", "--", "./build.sh", COLUMNS="300")
+    assert "refused write" in ended.err
+    text = (project.cwd / ".consentry/tools/build.yaml").read_text()
+    assert ".git" not in text.partition("# Refused")[0]
+
+
+def test_a_script_names_the_tool(project: CommandLine) -> None:
+    """And not the interpreter that runs it."""
+    assert "learned `build`" in project("learn", "--", "sh", "./build.sh").err
+    assert "learned `sh`" in project("learn", "--", "sh", "-c", "true").err
+
+
 def test_hostile_names_do_not_break_the_document(project: CommandLine) -> None:
     """However a tool calls its files."""
     script = "#!/usr/bin/python3\nopen('out/a\\n  - pattern: \"x\"\\u202e#x', 'w').close()\n"

@@ -7,7 +7,7 @@ hosts: what was sent cannot be taken back. A manifest that is there grows, and i
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +18,8 @@ from consentry.base.errors import ConsentryError, UsageProblem
 from consentry.base.paths import SandboxedPath
 from consentry.declare.manifestmerge import Merged, merged
 from consentry.declare.toolmanifest import read_tool_manifest
+from consentry.enforce.configescapes import config_escapes
+from consentry.enforce.layer import FileType
 from consentry.enforce.native.streamends import Io
 from consentry.service.binding import ANY, workspace_here
 from consentry.service.commandline import RunWish
@@ -71,7 +73,7 @@ STANDARD_OUTPUT: Final = "-"
 def learn(wish: LearnWish, around: Surroundings, io: Io, workspace: str | None = None) -> Lesson:
     """Runs it watched, and writes or extends its manifest; raises before the run where it cannot."""
     root = workspace_here(around, workspace)
-    name = wish.name or name_from(wish.run.words[0])
+    name = wish.name or name_from(_named_by(wish.run.words, around))
     file = _file_of(wish, name, root, around)
     before = _before(file, around)
     sensitive = tuple(_sensitive_files(root))
@@ -82,7 +84,7 @@ def learn(wish: LearnWish, around: Surroundings, io: Io, workspace: str | None =
         name=name,
         given=wish.run.environment,
         there=sensitive,
-        touched=tuple(_touched(run.outcome.touched, root)),
+        touched=tuple(_touched(run, root)),
         command_of=_Naming(around).command,
     )
     if before is None:
@@ -92,6 +94,15 @@ def learn(wish: LearnWish, around: Surroundings, io: Io, workspace: str | None =
     if file is not None and (before is None or result.added):
         _write(file, result.text.encode(), is_new=before is None)
     return Lesson(run, learned, result.text, file, result.added, is_new=before is None)
+
+
+def _named_by(words: tuple[str, ...], around: Surroundings) -> str:
+    """The script that an interpreter is given, or the program itself."""
+    for word in words[1:]:
+        if not word.startswith("-"):
+            is_script = "\0" not in word and ((around.cwd or Path("/")) / word).is_file()
+            return word if is_script else words[0]
+    return words[0]
 
 
 def _file_of(wish: LearnWish, name: str, root: Path, around: Surroundings) -> Path | None:
@@ -132,12 +143,22 @@ def _sensitive_files(root: Path) -> Iterator[str]:
                 yield inside
 
 
-def _touched(places: Iterable[str], root: Path) -> Iterator[Touched]:
-    """Names of the workspace; what is there now was there before, because a rehearsal changes nothing."""
-    for place in places:
+def _touched(run: Run, root: Path) -> Iterator[Touched]:
+    """Names of the workspace; what is there now was there before, because a rehearsal changes nothing.
+
+    What may not be written is no need, though the layer took it.
+    """
+    for place in run.outcome.touched:
         inside = os.path.relpath(place, root)
-        if _is_text(inside) and not Path(place).is_dir():
+        if _is_text(inside) and not Path(place).is_dir() and not _is_obeyed(inside):
             yield Touched(inside, was_there=os.path.lexists(place))
+
+
+def _is_obeyed(path: str) -> bool:
+    """Whether other programs obey that name, so that it is written only where a person spells it out."""
+    names = os.fsencode(path).split(b"/")
+    kinds = (FileType.FILE, FileType.FOLDER, FileType.LINK)
+    return any(any(config_escapes().hits(names, kind)) for kind in kinds)
 
 
 def _is_text(path: str) -> bool:
