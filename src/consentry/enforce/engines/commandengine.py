@@ -185,7 +185,10 @@ class CommandEngine(ABC):
         if shown is not None and not shown.is_usable:
             raise NotEnforceable(self.name, shown.lacking[:1])
         limits = self._limits(wanted)
-        plan = compile_plan(wanted, self._host)
+        try:
+            plan = compile_plan(wanted, self._host)
+        except NotEnforceable as problem:
+            raise NotEnforceable(self.name, problem.lacking) from problem
         compiled = CommandPlan(wanted, plan, limits, self.name)
         lacking = [
             *self.untranslatable(wanted, plan),
