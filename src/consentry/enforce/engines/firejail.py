@@ -106,6 +106,11 @@ class Firejail(CommandEngine):
             why = f"`{path}` would run from the host's own file, which can change once it is hashed"
             remedy = "use the engine `native`, or a program that only root may change"
             yield Lacking(Control.PROGRAMS, why, remedy)
+        program = plan.wanted.program.path
+        if "=" in str(program):
+            # It would be taken for a variable, and the first argument for the program.
+            why = f"`{program}` has a `=` in it, and would be taken for a variable"
+            yield Lacking(Control.ENVIRONMENT, why, "use the engine `native`, or rename it")
         words = list(self._tree(plan, tuple(box_items(plan.plan))))
         if len(words) > _MOST_WORDS:
             why = f"firejail takes {_MOST_WORDS} options, and {len(words)} would be needed"
