@@ -1,6 +1,7 @@
 """What firejail alone has to be kept from: it is told of a box in words that can mean something else."""
 
 import os
+import pwd
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -9,11 +10,22 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from tests.cli.execs import put
 from tests.enforce.engines.benches import Bench, bench_of, engines_here, users_of
 
 pytestmark = pytest.mark.skipif(
     "firejail" not in engines_here(), reason="there is no firejail on this machine"
 )
+
+_PROFILE = """
+sandboxConfig:
+  profiles:
+    server:
+      writes: direct
+      filesystem:
+        readOnly: ['${{WORKSPACE}}']
+        readWrite: ['{place}']
+"""
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +62,20 @@ def test_a_program_is_never_taken_for_a_variable(jail: Bench, roots_folder: Path
     words = ["/usr/bin/env", "-i", odd, "/usr/bin/id"]
     taken = subprocess.run(words, capture_output=True, check=True)
     assert taken.stdout.startswith(b"uid=")
+
+
+def test_a_grant_that_would_not_be_there_is_refused(jail: Bench) -> None:
+    """What is written in a folder that firejail has anew would be lost, and nobody told."""
+    uid = jail.project.stat().st_uid
+    with TemporaryDirectory(prefix="consentry-test-", dir=pwd.getpwuid(uid).pw_dir) as place:
+        os.chown(place, uid, uid)
+        program = ("sh", "-c", f"echo kept >{place}/new")
+        profile = _PROFILE.format(place=place)
+        put(jail.line, "home.yaml", profile)
+        words = ("--profile", "home.yaml", "--exec", "any", "--", *program)
+        refused = jail.line("exec", "--engine", "firejail", *words)
+        assert refused.status == 126, refused
+        assert "would not be there" in refused.err
+        assert not Path(place, "new").exists()
+        assert jail.line("exec", "--engine", "native", *words).status == 0
+        assert Path(place, "new").read_text() == "kept\n"
