@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,22 @@ def test_an_engine_that_is_missing_is_named_with_why(consentry: CommandLine) -> 
     """Where its command is on no path that was given."""
     out = consentry("engines", PATH="/nowhere", COLUMNS="300").out
     assert "not here: bubblewrap (there is no `bwrap` on PATH)" in out
+
+
+@pytest.mark.parametrize("words", [("engines",), ("doctor", "--attack", "--engine", "bubblewrap")])
+def test_no_command_of_the_workspace_is_tried(
+    consentry: CommandLine, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """To look what holds here starts nothing that a stranger put there; what is one's own is tried."""
+    for folder, is_started in ((consentry.cwd / "bin", False), (tmp_path / "own", True)):
+        folder.mkdir()
+        started = tmp_path / f"started-{folder.name}"
+        (folder / "bwrap").write_text(f"#!/bin/sh\n: >{started}\n")
+        (folder / "bwrap").chmod(0o755)
+        ended = consentry(*words, PATH=f"{folder}:/usr/bin:/bin", COLUMNS="300")
+        assert started.exists() is is_started, ended
+        told = " ".join(ended.out.replace("|", "").split())
+        assert ("lies in the workspace" in told) is not is_started
 
 
 def test_engines_that_are_not_built_are_named_in_one_sentence(consentry: CommandLine) -> None:

@@ -1,6 +1,7 @@
 """What a stranger's script and workspace cannot make of Deno: more code, more permissions, more say."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -74,3 +75,23 @@ def test_a_worker_gets_no_more_than_its_maker(consentry: CommandLine) -> None:
     assert wider.out == ""
     put(consentry, "same.js", WORKER.replace("deno:", "plain:"))
     assert deno(consentry, "--", "same.js").out == "prompt\n"
+
+
+def test_no_deno_of_a_stranger_is_taken_for_deno(consentry: CommandLine, tmp_path: Path) -> None:
+    """One in the workspace, or where everybody may put one: it need not obey the flags."""
+    folders = {"in": consentry.cwd / "bin", "open": tmp_path / "open", "own": tmp_path / "own"}
+    put(consentry, "a.ts", "console.log(1)")
+    ended = {}
+    for name, folder in folders.items():
+        folder.mkdir()
+        (folder / "deno").write_text("#!/bin/sh\necho obeys nothing\n")
+        (folder / "deno").chmod(0o755)
+        folder.chmod(0o777 if name == "open" else 0o755)
+        words = ("exec", "--engine", "deno", "--", "a.ts")
+        ended[name] = consentry(*words, PATH=f"{folder}:/usr/bin:/bin")
+    assert (ended["in"].status, ended["in"].out) == (126, "")
+    assert "lies in the workspace" in ended["in"].err
+    assert (ended["open"].status, ended["open"].out) == (126, "")
+    assert "everybody may write the folder" in ended["open"].err
+    # The caller's own is believed, and is in the box whatever it does.
+    assert (ended["own"].status, ended["own"].out) == (0, "obeys nothing\n"), ended["own"].err

@@ -11,6 +11,7 @@ from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.ports import ways_of
 from consentry.enforce.engine import Control, Lacking, Probe
 from consentry.enforce.native.planner import Plan
+from consentry.enforce.native.unheld import no_layer_to_place
 from consentry.surface.dimensions import Level
 from consentry.surface.modes import Denials, Reads, View, Writes
 
@@ -65,6 +66,7 @@ def untranslatable(wanted: Confinement) -> Iterator[Lacking]:
     if wanted.view is View.VISIBLE:
         why = "the host's tree in sight is shown by mounts that this engine cannot be told of"
         yield Lacking(Control.READS, why, f"{_OUR_OWN}, or the view `private`")
+    yield from no_layer_to_place(wanted)
 
 
 def held_by_landlock(plan: Plan) -> Iterator[Lacking]:

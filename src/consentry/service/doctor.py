@@ -63,7 +63,9 @@ def diagnose(
     concerns = [*status.concerns]
     ledger, ledger_concerns = _ledger(around)
     documents = list(_documents(status.configuration))
-    engines = try_engines(around, (engine,), in_every_way=in_every_way)
+    engines = try_engines(
+        around, (engine,), in_every_way=in_every_way, workspace_named=workspace_named
+    )
     for found in (ledger_concerns, *(_wrong_with(*each) for each in documents)):
         concerns += found
     for each in engines.tried:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from consentry.base.errors import UsageProblem
 from consentry.enforce.engine import Control, Held, Lacking, Probe
 from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.engines.interface import Engine
@@ -17,6 +18,7 @@ from consentry.enforce.engines.registry import FROM_CHEAPEST, made_engine
 from consentry.enforce.native.otherways import Way, WayCard
 from consentry.enforce.programs import BUILT, DENO, ENGINE_MEANINGS
 from consentry.enforce.scorecard import ScoreCard, Verdict
+from consentry.service.places import find_workspace
 from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home
 
@@ -68,11 +70,13 @@ def try_engines(
     names: Sequence[str] = (*FROM_CHEAPEST, DENO),
     *,
     in_every_way: bool = False,
+    workspace_named: str | None = None,
 ) -> EnginesReport:
     """Starts a box in each of them, attacks it from inside, and ends it; records nothing."""
     home = own_home(around).path
     path, environ = around.environ.get("PATH", ""), leading(around.environ)
-    ground = EngineGround(home, protected_here(around), path, environ=environ)
+    workspace = _workspace(around, workspace_named)
+    ground = EngineGround(home, protected_here(around), path, environ=environ, workspace=workspace)
     tried: list[TriedEngine] = []
     missing: list[tuple[str, str]] = []
     for name in names:
@@ -92,6 +96,14 @@ def try_engines(
         missing=tuple(missing),
         not_built=tuple(name for name in ENGINE_MEANINGS if name not in BUILT),
     )
+
+
+def _workspace(around: Surroundings, named: str | None) -> Path | None:
+    """The stranger's folder that we are in; none where the folder can be nobody's but the caller's."""
+    try:
+        return find_workspace(around, named).path
+    except UsageProblem:
+        return None
 
 
 def _tried(engine: Engine, folders: Sequence[Path]) -> TriedEngine:

@@ -11,6 +11,8 @@ from consentry.enforce.egress.masking import Masking
 WORDS = (b"Bearer sesame-open", b"sesame-open")
 HEAD = b"HTTP/1.1 200 OK\r\nx: sesame-open\r\n\r\n"
 MASKED_HEAD = b"HTTP/1.1 200 OK\r\nx: ***********\r\n\r\n"
+EARLY = b"HTTP/1.1 103 Early Hints\r\nlink: sesame-open\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"
+MASKED_EARLY = EARLY.replace(b"sesame-open", b"*" * 11)
 
 
 def _parts(content: bytes, cuts: list[int]) -> list[bytes]:
@@ -23,6 +25,23 @@ def test_a_head_is_masked_however_it_is_cut(cuts: list[int]) -> None:
     """It is passed on when it is whole."""
     masking = Masking(WORDS)
     assert b"".join(map(masking.masked, _parts(HEAD, cuts))) + masking.rest() == MASKED_HEAD
+
+
+@given(st.lists(st.integers(0, len(EARLY + HEAD)), max_size=12))
+def test_a_head_behind_an_early_one_is_masked_however_it_is_cut(cuts: list[int]) -> None:
+    """A host may send hints before its answer, which say nothing of where that is cut."""
+    masking = Masking(WORDS)
+    parts = _parts(EARLY + HEAD, cuts)
+    assert b"".join(map(masking.masked, parts)) + masking.rest() == MASKED_EARLY + MASKED_HEAD
+
+
+def test_an_early_head_is_passed_on_at_once() -> None:
+    """Whoever waits for it is not kept waiting; and another protocol is no head to wait for."""
+    assert Masking(WORDS).masked(EARLY) == MASKED_EARLY
+    masking = Masking(WORDS)
+    switched = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
+    assert masking.masked(switched) == switched
+    assert masking.masked(b"bytes") == b"bytes"
 
 
 @given(st.lists(st.sampled_from([*WORDS, b"ses", b"Bearer ", b"x", b"sesame-ope"]), max_size=8))

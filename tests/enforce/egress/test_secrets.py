@@ -146,7 +146,7 @@ def test_what_the_program_sends_under_that_name_is_replaced(ground: Ground, tmp_
     assert not {"x_api_key", "AUTHORIZATION"} & {*first, *second}
 
 
-@pytest.mark.parametrize("method", ["TRACE", "TRACK"])
+@pytest.mark.parametrize("method", ["TRACE", "TRACK", "trace", "Track"])
 def test_no_host_is_asked_to_say_it_back(ground: Ground, tmp_path: Path, method: str) -> None:
     """Such a request is refused before anything is dialled."""
     with _secured(tmp_path) as (peer, secret):

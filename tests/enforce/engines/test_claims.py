@@ -5,14 +5,15 @@ as lacking, and the engine must then refuse what needs it.
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from consentry.enforce.engine import Control, NotEnforceable
-from consentry.enforce.engines import bubblewrap
+from consentry.enforce.engine import Control, Held, NotEnforceable, Probe
+from consentry.enforce.engines import bubblewrap, rememberedprobe
 from consentry.enforce.engines.boxplan import Hidden, Item, Shown
 from consentry.enforce.engines.bubblewrap import Bubblewrap
 from consentry.enforce.engines.commandengine import CommandPlan
@@ -26,6 +27,7 @@ from consentry.surface.protected import protected_roots
 from tests.enforce.boxes import PYTHON
 
 _GROUND = EngineGround(None, protected_roots(), "/usr/bin:/bin")
+_LACKS = Bubblewrap(_GROUND).lacks()
 pytestmark = pytest.mark.skipif(
     Bubblewrap(_GROUND).missing() is not None, reason="there is no bwrap on this machine"
 )
@@ -113,7 +115,7 @@ def test_what_was_not_shown_is_refused(tmp_path: Path) -> None:
     """From memory as well, until something that it stands on is another."""
     ground = EngineGround(None, protected_roots(), "/usr/bin:/bin", tmp_path)
     with Ground("/var/tmp") as place:
-        wanted = direct_confinement(place.confinement(Path(PYTHON)))
+        wanted = direct_confinement(place.confinement(Path(PYTHON)), _LACKS)
         with pytest.raises(NotEnforceable) as refused:
             _WithoutFilter(ground).compile(wanted)
         assert Control.SYSTEM_CALLS in {each.control for each in refused.value.lacking}
@@ -123,6 +125,25 @@ def test_what_was_not_shown_is_refused(tmp_path: Path) -> None:
         assert kept.read() is not None
         other = RememberedProbe("bubblewrap", "/usr/bin/env", tmp_path, os.getuid())
         assert other.read() is None
+
+
+def test_a_memory_stands_for_the_same_daemon_and_the_same_code_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was shown under one daemon says nothing of another, nor of boxes that are made otherwise."""
+    kept = RememberedProbe("docker", "/bin/sh", tmp_path, os.getuid(), "one daemon")
+    kept.write(Probe("docker", (Held(Control.READS, "a root of its own"),), ()))
+    assert kept.read() is not None
+    assert replace(kept, also="another daemon").read() is None
+    ours = shutil.copytree(Path(rememberedprobe.__file__).parents[1], tmp_path / "enforce")
+    monkeypatch.setattr(rememberedprobe, "_HERE", ours / "engines")
+    kept.write(Probe("docker", (Held(Control.READS, "a root of its own"),), ()))
+    for name in ("engines/container/words.py", "native/seccompfilter.py", "engines/docker.py"):
+        assert kept.read() is not None
+        before = (ours / name).read_bytes()
+        (ours / name).write_bytes(before + b"# another\n")
+        assert kept.read() is None
+        kept.write(Probe("docker", (Held(Control.READS, "a root of its own"),), ()))
 
 
 def test_a_command_in_the_workspace_is_never_started(tmp_path: Path) -> None:
@@ -135,7 +156,9 @@ def test_a_command_in_the_workspace_is_never_started(tmp_path: Path) -> None:
     command.chmod(0o755)
     engine = Bubblewrap(EngineGround(None, protected_roots(), str(folder)))
     with Ground("/var/tmp") as place:
-        wanted = replace(direct_confinement(place.confinement(Path(PYTHON))), workspace=folder)
+        wanted = replace(
+            direct_confinement(place.confinement(Path(PYTHON)), _LACKS), workspace=folder
+        )
         with pytest.raises(Exception, match="lies in the workspace"):
             engine.compile(wanted)
     assert not marker.exists()

@@ -245,11 +245,14 @@ def test_what_an_engine_lacks_is_refused_with_what_would_help(bench: Bench) -> N
     if bench.engine == NATIVE:
         pytest.skip("it lacks nothing")
     program = ("--", "sh", "-c", "echo ran")
+    direct = ("--exec", "any", "--profile", "box.yaml")
     for options, control, remedy in (
         (("--write", "out", "--exec", "any"), "layer", "writes: direct"),
         ((), "programs", "--exec any"),
         (("--exec", "any", "--net", "example.org"), "no-network", "leave out the network"),
         (("--exec", "any", "--view", "visible"), "reads", "private"),
+        ((*direct, "--layer", "disk"), "layer", "leave out --layer"),
+        ((*direct, "--write", "granted"), "writes", ""),
     ):
         if control == "programs" and bench.engine in CONTAINERS:
             continue  # their first process holds it

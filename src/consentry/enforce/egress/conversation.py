@@ -125,7 +125,7 @@ class Conversation:
         secured = None
         if not request.is_tunnel:
             secured = self._secured(request.host, request.port)
-        if secured is not None and request.method in MIRRORS:
+        if secured is not None and request.method.upper() in MIRRORS:
             raise BadHead("this method would say a secret back")
         via = VIA_HTTP if secured is None else VIA_TLS
         try:

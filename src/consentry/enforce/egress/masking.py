@@ -1,11 +1,12 @@
 """Masks words in an answer, as far as they stand there literally and in one piece.
 
 Each letter of a word becomes a `*`, so that no length that was told changes. The head of an answer is
-looked at whole. Of what follows nothing is held back to wait for the rest of a word: when bytes come
+looked at whole, and so is each that comes before it to say that there is more to come (1xx). Of what follows nothing is held back to wait for the rest of a word: when bytes come
 would tell the program how far its guess is right. So a word that is cut, or encoded in any way, passes;
 this is against slips, and no boundary.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -13,6 +14,7 @@ MASK: Final = b"*"
 
 _END_OF_HEAD: Final = b"\r\n\r\n"
 _MOST_HEAD: Final = 64 << 10
+_MORE_TO_COME: Final = re.compile(rb"HTTP/1\.[01] 1[0-9][0-9](?<!101)(?![0-9])")
 
 
 class Masking:
@@ -28,10 +30,17 @@ class Masking:
         if not self._is_in_head:
             return self._without(part)
         self._head += part
-        if _END_OF_HEAD not in self._head and len(self._head) <= _MOST_HEAD:
-            return b""
-        self._is_in_head = False
-        return self.rest()
+        passed = b""
+        while _END_OF_HEAD in self._head:
+            head, end, self._head = self._head.partition(_END_OF_HEAD)
+            passed += self._without(head + end)
+            if _MORE_TO_COME.match(head) is None:
+                self._is_in_head = False
+                return passed + self.rest()
+        if len(self._head) > _MOST_HEAD:
+            self._is_in_head = False
+            return passed + self.rest()
+        return passed
 
     def rest(self) -> bytes:
         """What there was of a head, when nothing follows."""

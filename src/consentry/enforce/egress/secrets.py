@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 MIRRORS: Final = frozenset(("TRACE", "TRACK"))
-"""Methods that ask a host to say back what it was sent."""
+"""Methods that ask a host to say back what it was sent; some hosts take them in any case of letters."""
 
 
 LEAST: Final = 8

@@ -137,6 +137,8 @@ class CommandEngine(ABC):
             stranger = stranger_over_file(Path(path), self._host.uid)
         except OSError as problem:
             return f"`{path}`: {(problem.strerror or 'cannot be looked at').lower()}"
+        if stranger is None and self._ground.workspace is not None:
+            stranger = _stranger_in(self._ground.workspace, path)
         return None if stranger is None else f"{stranger}, so it is not started"
 
     def probe(self) -> Probe:
@@ -175,17 +177,19 @@ class CommandEngine(ABC):
 
     def compile(self, wanted: Confinement) -> CommandPlan:
         """Binds it to this host; raises `NotEnforceable` with all that it lacks."""
-        program = self.program_path()
-        if leads_through(Path(program), wanted.workspace):
-            message = f"`{program}` lies in the workspace, or is reached through it"
-            raise Refused(Code.NOT_ENFORCEABLE, f"{message}, so it is not started")
+        stranger = _stranger_in(wanted.workspace, self.program_path())
+        if stranger is not None:
+            raise Refused(Code.NOT_ENFORCEABLE, f"{stranger}, so it is not started")
         return self._compiled(wanted, self.probe())
 
     def _compiled(self, wanted: Confinement, shown: Probe | None) -> CommandPlan:
         if shown is not None and not shown.is_usable:
             raise NotEnforceable(self.name, shown.lacking[:1])
         limits = self._limits(wanted)
-        plan = compile_plan(wanted, self._host)
+        try:
+            plan = compile_plan(wanted, self._host)
+        except NotEnforceable as problem:
+            raise NotEnforceable(self.name, problem.lacking) from problem
         compiled = CommandPlan(wanted, plan, limits, self.name)
         lacking = [
             *self.untranslatable(wanted, plan),
@@ -340,6 +344,13 @@ class CommandEngine(ABC):
 
     def close(self) -> None:  # noqa: B027 - of an interface
         """Nothing of it is kept running."""
+
+
+def _stranger_in(workspace: Path, program: str) -> str | None:
+    """Whoever made the workspace may have put the command there."""
+    if not leads_through(Path(program), workspace):
+        return None
+    return f"`{program}` lies in the workspace, or is reached through it"
 
 
 def file_limit(plan: CommandPlan) -> int | None:

@@ -5,21 +5,26 @@ open, `run` and `ffi` always; the native box around it holds the same grants by 
 and for whatever gets past it. What Deno refuses is known from its own words alone, and says so.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.denodenials import HeardDenials, besides, reported_denials
 from consentry.enforce.denoflags import CACHE, require_confined
-from consentry.enforce.denoprogram import NOT_HERE, find_deno
+from consentry.enforce.denoprogram import NOT_HERE, deno_of_wheel, find_deno
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome, Probe
 from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.engines.native import NativeEngine, NativePlan
+from consentry.enforce.hops import leads_through
 from consentry.enforce.native.probe import Trial
 from consentry.enforce.native.streamends import Io
+from consentry.enforce.ownership import stranger_over_file
 from consentry.enforce.programs import DENO
 from consentry.enforce.sealing import SealedFile
 from consentry.enforce.violations import PermissionDenied
@@ -82,6 +87,7 @@ class DenoEngine:
     def compile(self, wanted: Confinement) -> DenoPlan:
         """The box; raises for what does not start Deno as it must be started."""
         require_confined(wanted.program.words)
+        _require_own(Path(wanted.program.words[0]), wanted.workspace)
         box = self._box(wanted)
         if not box.plan.has_own_tree:
             # The name of its cache would be the host's; below the run's own home it finds a place.
@@ -126,6 +132,17 @@ class DenoEngine:
     def close(self) -> None:
         """Ends the launcher."""
         self._native.close()
+
+
+def _require_own(deno: Path, workspace: Path) -> None:
+    """Raises where a stranger may have put it there: such a program need not obey any flag."""
+    if deno == deno_of_wheel():
+        return
+    stranger = stranger_over_file(deno, os.getuid())
+    if leads_through(deno, workspace):
+        stranger = f"`{deno}` lies in the workspace, or is reached through it"
+    if stranger is not None:
+        raise Refused(Code.NOT_ENFORCEABLE, f"{stranger}, so it is not started as Deno")
 
 
 def _with_deno(held: Held) -> Held:

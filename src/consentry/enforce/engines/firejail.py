@@ -71,6 +71,7 @@ _ALWAYS: Final = (
 )  # fmt: skip
 # What firejail itself makes anew, or what every program needs and is read-only there.
 _MADE_ANEW: Final = ("dev", "proc", "tmp", "etc", "sys")
+_EMPTIED: Final = ("dev", "proc", "tmp", "sys", "home", "root")
 _KEPT: Final = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _RUN: Final = Path("/run")
 _MOST_WORD: Final = 4096
@@ -106,7 +107,18 @@ class Firejail(CommandEngine):
             why = f"`{path}` would run from the host's own file, which can change once it is hashed"
             remedy = "use the engine `native`, or a program that only root may change"
             yield Lacking(Control.PROGRAMS, why, remedy)
-        words = list(self._tree(plan, tuple(box_items(plan.plan))))
+        program = plan.wanted.program.path
+        if "=" in str(program):
+            # It would be taken for a variable, and the first argument for the program.
+            why = f"`{program}` has a `=` in it, and would be taken for a variable"
+            yield Lacking(Control.ENVIRONMENT, why, "use the engine `native`, or rename it")
+        items = tuple(box_items(plan.plan))
+        for item in items:
+            if isinstance(item, Shown) and item.identity is not None and _is_emptied(item.path):
+                why = f"firejail puts an empty folder over `{item.path}`, so it would not be there"
+                remedy = "use the engine `native`, or a folder elsewhere"
+                yield Lacking(Control.READS, why, remedy)
+        words = list(self._tree(plan, items))
         if len(words) > _MOST_WORDS:
             why = f"firejail takes {_MOST_WORDS} options, and {len(words)} would be needed"
             yield Lacking(Control.READS, why, "grant fewer folders")
@@ -193,6 +205,11 @@ class Firejail(CommandEngine):
 
 def _is_kept(path: str) -> bool:
     return Path(path).parts[1] in _KEPT
+
+
+def _is_emptied(path: str) -> bool:
+    """Whether it lies in a home or another folder that each box of firejail has anew and empty."""
+    return Path(path).is_relative_to(_own_home()) or Path(path).parts[1] in _EMPTIED
 
 
 def _of_etc(items: Sequence[Item]) -> list[str]:

@@ -25,7 +25,8 @@ class EngineGround:
     `home` is the caller's own, `path` where its programs are looked for, `state` the state directory,
     in which an engine may remember what its probe has shown, and None where nothing is remembered.
     `ahead` boxes may be built before they are needed. `environ` is the caller's environment, of which an
-    engine takes what leads to its daemon or its store, and gives nothing on.
+    engine takes what leads to its daemon or its store, and gives nothing on. No command that lies in
+    `workspace` is tried out; a confinement names its own.
     """
 
     home: Path | None
@@ -34,3 +35,4 @@ class EngineGround:
     state: Path | None = None
     ahead: int = 0
     environ: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+    workspace: Path | None = None

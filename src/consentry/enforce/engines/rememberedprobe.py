@@ -20,6 +20,7 @@ from consentry.enforce.violations import Truth
 _FOLDER: Final = "engines"
 _CONTROLS: Final = {each.value: each for each in Control}
 _OURS_ALONE: Final = 0o600
+_HERE: Final = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class RememberedProbe:
             found.st_ctime_ns,
             platform.release(),
             self.uid,
+            self.also,
             *_our_code(),
         )
         return hashlib.sha256(repr(parts).encode()).hexdigest()
@@ -78,12 +80,11 @@ class RememberedProbe:
 
 def _our_code() -> Iterator[tuple[str, int, int]]:
     """The files that say what is tried and how boxes are made, as they are now."""
-    here = Path(__file__).parent
-    for folder in (here, here.parent):
+    for folder in (_HERE, _HERE.parent, _HERE / "container", _HERE.parent / "native"):
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
             if entry.name.endswith(".py"):
                 found = entry.stat()
-                yield entry.name, found.st_size, found.st_mtime_ns
+                yield entry.path, found.st_size, found.st_mtime_ns
 
 
 def _told(shown: Probe) -> dict[str, Any]:

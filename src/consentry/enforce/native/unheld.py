@@ -26,11 +26,16 @@ def unheld_of(wanted: Confinement, host: Host) -> Iterator[Lacking]:
         yield Lacking(Control.FILES_READ, why)
     if wanted.reads is Reads.EXACT and is_direct:
         yield Lacking(Control.FILES_READ, "exact reads need a layer for what is written")
-    if wanted.layer is LayerPlace.DISK and is_direct:
-        why = "there is no layer where writes reach the files at once"
-        yield Lacking(Control.LAYER, why, "leave out --layer or `writes: direct`")
+    yield from no_layer_to_place(wanted)
     if wanted.denials is Denials.ATTESTED:
         yield from _not_attested(wanted, host)
+
+
+def no_layer_to_place(wanted: Confinement) -> Iterator[Lacking]:
+    """Of any engine: a place is named for a layer, and there is none."""
+    if wanted.layer is LayerPlace.DISK and wanted.writes is Writes.DIRECT:
+        why = "there is no layer where writes reach the files at once"
+        yield Lacking(Control.LAYER, why, "leave out --layer or `writes: direct`")
 
 
 def _not_attested(wanted: Confinement, host: Host) -> Iterator[Lacking]:

@@ -21,18 +21,22 @@ _HOSTNAME: Final = "box"
 class Dialect:
     """What one command says otherwise than the other."""
 
+    first_words: tuple[str, ...]
     own_words: tuple[str, ...]
     closed_in_memory: str
     open_in_memory: str
 
 
 DOCKER: Final = Dialect(
+    first_words=(),
     # No name that the daemon adds by itself, and no copy of what is printed on its disk.
     own_words=("--env=HOSTNAME", "--env=PATH", "--env=HOME"),
     closed_in_memory=",readonly",
     open_in_memory="",
 )
 PODMAN: Final = Dialect(
+    # A file of the user's or the host's names folders that are copied into every container.
+    first_words=("--default-mounts-file=/dev/null",),
     own_words=("--unsetenv-all", "--http-proxy=false", "--read-only-tmpfs=false"),
     closed_in_memory=",ro,noexec,nosuid,nodev,notmpcopyup",
     open_in_memory=",noexec,nosuid,nodev,notmpcopyup",
@@ -66,7 +70,7 @@ def run_words(container: Container, dialect: Dialect) -> tuple[str, ...]:
 
 
 def _words(container: Container, dialect: Dialect) -> Iterator[str]:
-    yield from ("run", "--rm", "--pull=never", f"--name={container.name}")
+    yield from (*dialect.first_words, "run", "--rm", "--pull=never", f"--name={container.name}")
     yield f"--label={LABEL}={container.owner}"
     yield from ("--network=none", "--read-only", "--cap-drop=ALL", "--log-driver=none")
     yield from ("--security-opt=no-new-privileges", f"--security-opt=seccomp={container.profile}")
