@@ -107,7 +107,9 @@ def _pattern_of(key: str, files: tuple[str, ...]) -> Pattern:
 def _kind_in_folder(path: str) -> str | None:
     """`folder/*.ending`; a file without an ending is of no kind, and stands for itself."""
     parts = PurePosixPath(path)
-    return _spelled(path, parts.parent.parts, f"*{parts.suffix}") if parts.suffix else None
+    if not parts.suffix:
+        return None
+    return _spelled(path, parts.parent.parts, f"*{_escaped(parts.suffix)}")
 
 
 def _kind_below(depth: int, path: str) -> str | None:
@@ -116,12 +118,12 @@ def _kind_below(depth: int, path: str) -> str | None:
     if folder is None:
         return None
     ending = PurePosixPath(path).suffix
-    return _spelled(path, (*folder, "**"), f"*{ending}" if ending else None)
+    return _spelled(path, folder, f"**/*{_escaped(ending)}" if ending else "**")
 
 
 def _all_below(depth: int, path: str) -> str | None:
     folder = _folder_at(depth, path)
-    return None if folder is None else _spelled(path, (*folder, "**"), None)
+    return None if folder is None else _spelled(path, folder, "**")
 
 
 def _folder_at(depth: int, path: str) -> tuple[str, ...] | None:
@@ -133,13 +135,13 @@ def _folder_at(depth: int, path: str) -> tuple[str, ...] | None:
     return folders[: depth + path.startswith("/")]
 
 
-def _spelled(path: str, folders: Iterable[str], last: str | None) -> str:
-    """A pattern of names that mean themselves, but for the wildcards at its end."""
-    names = [part if part in ("/", "**") else _escaped(part) for part in folders]
-    if last is not None:
-        names.append(last if last == "*" else f"*{_escaped(last[1:])}")
-    joined = "/".join(name for name in names if name != "/")
-    return f"/{joined}" if path.startswith("/") else joined
+def _spelled(path: str, folders: Iterable[str], wildcards: str) -> str:
+    """A pattern of names that mean themselves, whatever they are, but for the wildcards at its end."""
+    names = [_escaped(part) for part in folders if part != "/"]
+    start = "/" if path.startswith("/") else ""
+    if not start and names and names[0].startswith("~"):
+        start = "./"  # a folder of that name, and nobody's home
+    return start + "/".join([*names, wildcards])
 
 
 def _escaped(name: str) -> str:
