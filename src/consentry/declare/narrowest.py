@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from consentry.surface.automaton import matches
-from consentry.surface.pattern import Anchor, Pattern
+from consentry.surface.pattern import MOST_CHARACTERS, Anchor, Pattern
 
 FEW_IN_FOLDER: Final = 8
 FEW_BELOW: Final = 16
@@ -82,22 +82,24 @@ class _Gathering:
         by_wider: dict[str, list[str]] = {}
         for key, files in groups.items():
             above = wider(files[0])
-            if above is not None:
+            if above is not None and len(above) <= MOST_CHARACTERS:
                 by_wider.setdefault(above, []).append(key)
         kept = dict(groups)
         for above, keys in by_wider.items():
-            if len(keys) > few and not self._covers_apart(above):
+            if len(keys) > few and not covers_any(above, self._apart):
                 files = tuple(sorted(each for key in keys for each in kept.pop(key)))
                 kept[above] = files
         return kept
 
-    def _covers_apart(self, spelling: str) -> bool:
-        pattern = Pattern.parse(spelling)
-        return any(
-            path.startswith("/") == (pattern.anchor is Anchor.ABSOLUTE)
-            and matches(pattern, [part for part in path.split("/") if part])
-            for path in self._apart
-        )
+
+def covers_any(spelling: str, paths: Iterable[str]) -> bool:
+    """Whether a pattern stands for one of these paths."""
+    pattern = Pattern.parse(spelling)
+    return any(
+        path.startswith("/") == (pattern.anchor is Anchor.ABSOLUTE)
+        and matches(pattern, [part for part in path.split("/") if part])
+        for path in paths
+    )
 
 
 def _pattern_of(key: str, files: tuple[str, ...]) -> Pattern:

@@ -18,6 +18,8 @@ from consentry.base.errors import ConsentryError, UsageProblem
 from consentry.base.paths import SandboxedPath
 from consentry.declare.manifestmerge import Merged, merged
 from consentry.declare.toolmanifest import read_tool_manifest
+from consentry.enforce.configescapes import config_escapes
+from consentry.enforce.layer import FileType
 from consentry.enforce.native.streamends import Io
 from consentry.service.binding import ANY, workspace_here
 from consentry.service.commandline import RunWish
@@ -122,7 +124,8 @@ def _sensitive_files(root: Path) -> Iterator[str]:
     """Files of the workspace with names that often hold secrets, as far as a look is cheap."""
     known, seen = sensitive_names(), 0
     for folder, folders, names in os.walk(root):
-        folders[:] = [each for each in folders if each not in _PASSED_OVER]
+        if folder != str(root) and os.path.basename(folder) in _PASSED_OVER:  # noqa: PTH119 - as below
+            folders.clear()  # what lies in it is looked at, what lies below it is not
         seen += len(names) + len(folders)
         if seen > _MOST_LOOKED_AT:
             return
@@ -133,11 +136,18 @@ def _sensitive_files(root: Path) -> Iterator[str]:
 
 
 def _touched(places: Iterable[str], root: Path) -> Iterator[Touched]:
-    """Names of the workspace; what is there now was there before, because a rehearsal changes nothing."""
+    """Names of the workspace; what is there now was there before, because a rehearsal changes nothing.
+
+    Without those that other programs obey: they are refused, and to be named by a person.
+    """
     for place in places:
         inside = os.path.relpath(place, root)
-        if _is_text(inside) and not Path(place).is_dir():
+        if _is_text(inside) and not Path(place).is_dir() and not _is_obeyed(inside):
             yield Touched(inside, was_there=os.path.lexists(place))
+
+
+def _is_obeyed(inside: str) -> bool:
+    return any(config_escapes().hits(os.fsencode(inside).split(b"/"), FileType.FILE))
 
 
 def _is_text(path: str) -> bool:
