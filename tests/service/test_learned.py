@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.service.learned import Learned, Touched, learned_from, name_from
 
 
@@ -205,3 +206,21 @@ def test_what_was_refused_when_it_was_written_is_no_need() -> None:
         entry, name="build", given=(), there=(), touched=touched, command_of=command_of
     )
     assert [each.pattern for each in learned.draft.write] == ["out/a.o", "out/old", "out/lock"]
+
+
+def test_programs_that_no_document_can_name_are_left_out() -> None:
+    """And told: a tool cannot make its manifest unreadable by what it calls its programs."""
+    programs = [{"path": each, "arguments": [], "times": 1} for each in ("a*b", "=x", "?/t", "ok")]
+    learned = lesson(programs=programs)
+    assert [each.command for each in learned.draft.commands] == ["./ok"]
+    assert learned.left_out == ("./=x", "./?/t", "./a*b")
+    assert read_tool_manifest(learned.draft.text().encode(), "build.yaml").name == "build"
+
+
+def test_a_folder_with_wildcards_in_its_name_is_that_folder() -> None:
+    """The document is readable, and means where the tool was watched."""
+    entry = record()
+    entry["context"]["folder"] = "/w/s*b"
+    learned = learned_from(entry, name="build", given=(), there=(), command_of=command_of)
+    assert learned.draft.folder == "s\\*b"
+    assert read_tool_manifest(learned.draft.text().encode(), "build.yaml").entrypoint is not None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from consentry.base.errors import UsageProblem
 from consentry.declare.manifestsurface import manifest_surface
 from consentry.declare.tool import Capabilities, ToolManifest
 from consentry.declare.toolmanifest import read_tool_manifest
@@ -171,3 +172,11 @@ def test_a_pattern_never_reaches_the_secrets_of_a_repository(shop: Workshop) -> 
     (shop.project / "build.sh").write_text(f"#!/bin/sh\nfor f in {many}; do echo > $f; done\n")
     asked = [each.entry.written for each in _tool(_learned(shop)).capabilities.file_write]
     assert sorted(asked) == sorted(many.split())
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/x", "a b", "A"])
+def test_a_name_that_no_tool_may_have_is_refused_before_the_run(shop: Workshop, name: str) -> None:
+    """It would be the name of a file elsewhere, or of a manifest that nobody can read."""
+    with pytest.raises(UsageProblem, match="is not a name for a tool"):
+        learn(LearnWish(RunWish(WORDS), name=name), shop.around, Io(keeps=True))
+    assert not (shop.project / ".consentry").exists()

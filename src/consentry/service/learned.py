@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from consentry.base.errors import BadInput
 from consentry.declare.manifestdraft import DraftCommand, DraftPattern, ManifestDraft
+from consentry.declare.names import is_program
 from consentry.declare.narrowest import Seen, covers_any, literal, narrowest
 from consentry.surface.sensitive import sensitive_names
 
@@ -85,17 +86,20 @@ def learned_from(
     apart = {*there, *(path for path in (*read, *written) if _why(path) is not None)}
     own = str(PurePosixPath(entry["tool"]["path"]))
     entrypoint = command_of(own, words[0])
+    inner = folder.removeprefix(workspace).strip("/")
+    commands = tuple(_commands(sandbox["programs"], command_of, workspace, entrypoint))
+    left_out += [each.command for each in commands if not is_program(each.command)]
     draft = ManifestDraft(
         name=name,
         command=_within(entrypoint, workspace),
         arguments=tuple(words[1:]),
-        folder=folder.removeprefix(workspace).strip("/") or ".",
+        folder=literal(inner).text if inner else ".",
         read=tuple(_patterns(narrowest(read, apart), "read")),
         write=(
             *_patterns(narrowest(written, apart), "written"),
             *_fleeting(fleeting, written, apart),
         ),
-        commands=tuple(_commands(sandbox["programs"], command_of, workspace, entrypoint)),
+        commands=tuple(each for each in commands if is_program(each.command)),
         hosts=tuple(_hosts(sandbox["network"])),
         environment=tuple(sorted(given)),
         **_limits(sandbox["resourceUsage"]),
