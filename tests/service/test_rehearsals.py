@@ -207,9 +207,12 @@ def test_what_is_kept_for_nothing_cannot_be_undone_or_rehearsed(shop: Workshop) 
         assert _code(undo_run, place, run.audit_id) is Code.EFFECT_ABSENT
 
 
-def test_a_setting_that_cannot_be_read_is_told_before_anything_runs(shop: Workshop) -> None:
-    """Nothing is kept then, and nothing was started."""
-    environ = {**shop.around.environ, "CONSENTRY_KEEP": "soon"}
+@pytest.mark.parametrize("span", ["soon", "36501d", "99999999999d"])
+def test_a_setting_that_cannot_be_read_is_told_before_anything_runs(
+    shop: Workshop, span: str
+) -> None:
+    """Nothing is kept then, and nothing was started; nor where the end would be no date."""
+    environ = {**shop.around.environ, "CONSENTRY_KEEP": span}
     bad = Workshop(replace(shop.around, environ=environ), shop.project)
     assert _code(bad.run, SCRIPT) is Code.SETTING_VALUE
     assert not (shop.state / REHEARSED).exists()
