@@ -97,7 +97,8 @@ def test_engines_and_doctor_tell_the_mode(bare: CommandLine) -> None:
     flat = " ".join(ended.out.replace("|", " ").split())
     assert f"native: is in its landlock-only mode here, because {WHY};" in flat
     assert "native: lacking layer: no layer can be mounted" in flat
-    [native] = json.loads(bare("engines", "--json").out)["engines"]
+    engines = json.loads(bare("engines", "--json").out)["engines"]
+    [native] = [each for each in engines if each["name"] == "native"]
     assert (native["mode"], native["because"]) == ("landlock-only", WHY)
     assert {each["control"] for each in native["lacking"]} == {"layer", "written"}
     ended = bare("doctor", "--attack", "--json")

@@ -107,6 +107,25 @@ def test_a_run_over_its_quota_on_the_disk_is_ended_and_nothing_is_left(line: Com
     assert list((_state(line) / "layers").iterdir()) == []
 
 
+def test_what_a_run_writes_at_its_very_end_counts(line: CommandLine) -> None:
+    """Too many folders to be looked through in one go, then too much at once, and it is over."""
+    put(line, "profile.yaml", PROFILE + "      resources: {maxWritten: 16MB}\n")
+    (line.cwd / "out").mkdir()
+    owner = line.cwd.stat()
+    subprocess.run(["/bin/chown", f"{owner.st_uid}:{owner.st_gid}", line.cwd / "out"], check=True)
+    code = (
+        "import os\n"
+        "for n in range(3000): os.mkdir(f'out/{n}')\n"
+        "for n in range(2): open(f'out/{n}/f', 'wb').write(bytes(9 << 20))\n"
+        "os._exit(0)"
+    )
+    options = ("--profile", "profile.yaml:build", "--", "/usr/bin/python3", "-I", "-c", code)
+    ended = line("exec", *options)
+    assert ended.status == 137, ended.err
+    assert last_record(line)["execution"]["limit"] == "written_bytes"
+    assert list((line.cwd / "out").iterdir()) == []
+
+
 def test_a_snippet_refuses_it_clearly(line: CommandLine) -> None:
     """What a snippet writes is kept in memory."""
     put(line, "profile.yaml", PROFILE)

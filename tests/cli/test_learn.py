@@ -98,8 +98,8 @@ def test_what_is_never_given_is_not_learned(project: CommandLine) -> None:
     """A key outside is refused while it is watched, told, and not asked for."""
     key = put(project, str(Path(project.environ["HOME"]) / ".ssh/id_rsa"), "secret\n")
     put(project, "build.sh", f"#!/bin/sh\ncat {key} || true\n", 0o755)
-    ended = project("learn", "--", "./build.sh", COLUMNS="300")
-    assert f"refused read {key}" in ended.err
+    ended = project("learn", "--json", "--", "./build.sh")
+    assert json.loads(ended.out)["refused"][0].startswith(f"read {key}: protected root")
     tool = _manifest(project)
     assert [need.entry.written for need in tool.capabilities.file_read] == ["build.sh"]
     assert "secret" not in ended.err + ended.out

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from consentry.declare.narrowest import FEW_BELOW, FEW_IN_FOLDER, narrowest
 from consentry.surface.automaton import matches
-from consentry.surface.pattern import Pattern
+from consentry.surface.pattern import MOST_CHARACTERS, Pattern
 
-_NAME = st.sampled_from(["a", "b.c", "c.c", "d*.c", "e", ".env", "f.key"])
+_NAME = st.sampled_from(["a", "b.c", "c.c", "d*.c", "e", ".env", "f.key", "**", "~", "~a"])
 _PATHS = st.lists(st.lists(_NAME, min_size=1, max_size=3).map("/".join), max_size=60)
 
 
@@ -54,6 +54,23 @@ def test_nobody_asks_for_a_top_folder_of_the_host() -> None:
     """However much was read there."""
     many = [f"/opt/{n}/x.py" for n in range(100)]
     assert "/opt/**/*.py" not in texts(many)
+
+
+def test_folders_named_as_wildcards_or_homes_are_folders_of_that_name() -> None:
+    """A tool that makes a folder `**` or `~` does not ask for the workspace or the home by it."""
+    in_folder, below = range(FEW_IN_FOLDER + 1), range(FEW_BELOW + 1)
+    for name, spelled in (("**", "\\*\\*"), ("~", "./~"), ("~root", "./~root"), ("?", "\\?")):
+        found = texts([f"{name}/{n}.txt" for n in in_folder])
+        assert list(found) == [f"{spelled}/*.txt"]
+        assert list(texts([f"{name}/{n}/x" for n in below])) == [f"{spelled}/"]
+        assert not matches(Pattern.parse(*found), ["src", "1.txt"])
+
+
+def test_a_pattern_that_would_be_too_long_is_not_made() -> None:
+    """The files stand for themselves then."""
+    folder = "f" * (MOST_CHARACTERS - len("/a/x.c"))
+    many = [f"{folder}/{n}/x.c" for n in "abcdefghijklmnopqr"]
+    assert texts(many) == dict.fromkeys(many, 1)
 
 
 @given(_PATHS, _PATHS)

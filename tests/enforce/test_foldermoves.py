@@ -104,6 +104,23 @@ print(tries(os.rename, 'other', 'full/other'), os.path.exists('full/other/inner/
     ]
 
 
+def test_no_name_is_no_folder_and_deep_ones_are_renamed_from_within(workspace: Path) -> None:
+    """An empty name is not the folder the program stands in; where no path is long enough, a name is."""
+    code = """
+os.chdir('folder')
+print(tries(os.rename, '', '../new'), tries(os.rename, 'inner', ''), os.path.exists('inner'))
+for n in range(20):
+    os.mkdir('d' * 250)
+    os.chdir('d' * 250)
+os.mkdir('x')
+print(tries(os.rename, 'x', 'y'), os.listdir('.'))
+"""
+    assert _tried(workspace, code).stdout.decode().splitlines() == [
+        "No such file or directory No such file or directory True",
+        "done ['y']",
+    ]
+
+
 def test_without_it_the_kernel_refuses(workspace: Path) -> None:
     """As between two file systems: this is what it is for."""
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.service.learned import Learned, Touched, learned_from, name_from
 
 
@@ -165,3 +166,61 @@ def test_folders_of_what_was_written_are_not_asked_for() -> None:
     assert "out" not in [
         each.pattern for each in lesson_with([Touched("out", was_there=False)]).draft.write
     ]
+
+
+def test_temporary_names_never_stand_for_a_sensitive_file() -> None:
+    """A tool that makes and removes `abcdef` does not get to write `id_rsa` by that."""
+    made = [Touched(path, was_there=False) for path in ("abcdef", "keys/uvwxyz", ".env.abcdef")]
+    learned = learned_from(
+        record(),
+        name="build",
+        given=(),
+        there=("id_rsa", "keys/secret"),
+        touched=made,
+        command_of=command_of,
+    )
+    found = {each.pattern: each.remark for each in learned.draft.write}
+    assert {"abcdef", "keys/uvwxyz"} <= set(found)
+    assert found[".env.??????"] is not None
+    assert "??????" in [each.pattern for each in lesson_with(made).draft.write]
+
+
+def test_names_too_long_for_a_pattern_are_left_out() -> None:
+    """A tool cannot keep its manifest from being written by one file's name."""
+    long = "/".join(["*" * 255] * 12)
+    learned = lesson(filesRead=[{"path": long}], filesWritten=[{"path": f"{long}/x"}])
+    assert learned.left_out == (long, f"{long}/x")
+    touched = [Touched(long, was_there=True), Touched(f"{long}/y", was_there=False)]
+    assert len(lesson_with(touched).draft.write) == len(lesson().draft.write)
+
+
+def test_what_was_refused_when_it_was_written_is_no_need() -> None:
+    """It was seen to be written, and may not leave the layer; nor may what lies below it."""
+    touched = [Touched(path, was_there=False) for path in ("conf", "conf/x", "a\\b", "out/lock")]
+    refused = [
+        {"operation": "write", "resource": each, "rule": "no", "allow": None}
+        for each in ("/w/conf", "/w/a\\\\b")
+    ]
+    entry = record(violations=refused)
+    learned = learned_from(
+        entry, name="build", given=(), there=(), touched=touched, command_of=command_of
+    )
+    assert [each.pattern for each in learned.draft.write] == ["out/a.o", "out/old", "out/lock"]
+
+
+def test_programs_that_no_document_can_name_are_left_out() -> None:
+    """And told: a tool cannot make its manifest unreadable by what it calls its programs."""
+    programs = [{"path": each, "arguments": [], "times": 1} for each in ("a*b", "=x", "?/t", "ok")]
+    learned = lesson(programs=programs)
+    assert [each.command for each in learned.draft.commands] == ["./ok"]
+    assert learned.left_out == ("./=x", "./?/t", "./a*b")
+    assert read_tool_manifest(learned.draft.text().encode(), "build.yaml").name == "build"
+
+
+def test_a_folder_with_wildcards_in_its_name_is_that_folder() -> None:
+    """The document is readable, and means where the tool was watched."""
+    entry = record()
+    entry["context"]["folder"] = "/w/s*b"
+    learned = learned_from(entry, name="build", given=(), there=(), command_of=command_of)
+    assert learned.draft.folder == "s\\*b"
+    assert read_tool_manifest(learned.draft.text().encode(), "build.yaml").entrypoint is not None

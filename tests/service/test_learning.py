@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from consentry.base.errors import UsageProblem
 from consentry.declare.manifestsurface import manifest_surface
 from consentry.declare.tool import Capabilities, ToolManifest
 from consentry.declare.toolmanifest import read_tool_manifest
@@ -143,3 +144,39 @@ def test_a_manifest_that_grows_is_replaced_whole(shop: Workshop) -> None:
     assert _learned(shop).added == ("writes out/more",)
     assert file.stat().st_mode & 0o777 == 0o640
     assert [each.name for each in file.parent.iterdir()] == ["build.yaml"]
+
+
+OBEYED = (".consentry/tools/evil.yaml", ".git/hooks/pre-commit", ".git/config", ".envrc")
+
+
+def test_names_that_others_obey_are_not_learned(shop: Workshop) -> None:
+    """A tool that writes hooks or configuration is refused that, and its manifest does not ask for it.
+
+    Where a person names one, it is granted: a manifest that asked for it would lift the refusal.
+    """
+    (shop.project / ".git").mkdir()
+    (shop.project / ".git/config").write_text("[core]\n")
+    writes = "".join(f"mkdir -p {Path(each).parent}\necho x > {each}\n" for each in OBEYED)
+    (shop.project / "build.sh").write_text(f"#!/bin/sh\n{writes}echo x > out/new\n")
+    lesson = _learned(shop)
+    asked = [each.entry.written for each in _tool(lesson).capabilities.file_write]
+    assert asked == ["out/new"]
+    assert all(each in "".join(lesson.learned.draft.refused) for each in OBEYED)
+
+
+def test_a_pattern_never_reaches_the_secrets_of_a_repository(shop: Workshop) -> None:
+    """However many files of it are used: its configuration and credentials stand for themselves."""
+    (shop.project / ".git").mkdir()
+    (shop.project / ".git/credentials").write_text("secret\n")
+    many = " ".join(f".git/f{n}" for n in range(20))
+    (shop.project / "build.sh").write_text(f"#!/bin/sh\nfor f in {many}; do echo > $f; done\n")
+    asked = [each.entry.written for each in _tool(_learned(shop)).capabilities.file_write]
+    assert sorted(asked) == sorted(many.split())
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc/x", "a b", "A"])
+def test_a_name_that_no_tool_may_have_is_refused_before_the_run(shop: Workshop, name: str) -> None:
+    """It would be the name of a file elsewhere, or of a manifest that nobody can read."""
+    with pytest.raises(UsageProblem, match="is not a name for a tool"):
+        learn(LearnWish(RunWish(WORDS), name=name), shop.around, Io(keeps=True))
+    assert not (shop.project / ".consentry").exists()

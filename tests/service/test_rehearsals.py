@@ -1,19 +1,24 @@
 """A rehearsal changes nothing; then exactly one of commit and discard happens to it, and is recorded."""
 
 import os
+import sqlite3
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from consentry.base.clock import SystemClock
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
 from consentry.enforce.keptshelf import REHEARSED, UNDO, Shelf
 from consentry.service.effectledger import Result
 from consentry.service.effects import effect_of
 from consentry.service.keptruns import EffectConflict
+from consentry.service.ledgers import ledger_place
 from consentry.service.rehearsals import commit_run, discard_run
 from consentry.service.takeover import Arrival
 from consentry.service.undoing import undo_run
@@ -202,9 +207,12 @@ def test_what_is_kept_for_nothing_cannot_be_undone_or_rehearsed(shop: Workshop) 
         assert _code(undo_run, place, run.audit_id) is Code.EFFECT_ABSENT
 
 
-def test_a_setting_that_cannot_be_read_is_told_before_anything_runs(shop: Workshop) -> None:
-    """Nothing is kept then, and nothing was started."""
-    environ = {**shop.around.environ, "CONSENTRY_KEEP": "soon"}
+@pytest.mark.parametrize("span", ["soon", "36501d", "99999999999d"])
+def test_a_setting_that_cannot_be_read_is_told_before_anything_runs(
+    shop: Workshop, span: str
+) -> None:
+    """Nothing is kept then, and nothing was started; nor where the end would be no date."""
+    environ = {**shop.around.environ, "CONSENTRY_KEEP": span}
     bad = Workshop(replace(shop.around, environ=environ), shop.project)
     assert _code(bad.run, SCRIPT) is Code.SETTING_VALUE
     assert not (shop.state / REHEARSED).exists()
@@ -246,3 +254,51 @@ def test_what_is_shown_is_what_was_done(shop: Workshop) -> None:
         commit_run(place, run.audit_id)
         after = effect_of(place, run.audit_id)
         assert {each.path: list(each.unified()) for each in after.changes} == waiting
+
+
+@contextmanager
+def _ends_unrecorded(shop: Workshop) -> Iterator[None]:
+    """The ledger takes decisions and not what came of them, as a disk that is full by then."""
+    ledger = sqlite3.connect(ledger_place(shop.around).folder / "ledger.db")
+    try:
+        ledger.execute(
+            "CREATE TRIGGER full AFTER INSERT ON ledger_event "
+            "WHEN NEW.body LIKE '%\"effect.settled\"%' "
+            "BEGIN SELECT RAISE(ROLLBACK, 'no room'); END"
+        )
+        ledger.commit()
+        yield
+        ledger.execute("DROP TRIGGER full")
+        ledger.commit()
+    finally:
+        ledger.close()
+
+
+def test_changed_files_are_never_told_as_a_ledger_that_started_nothing(shop: Workshop) -> None:
+    """They are changed, the message says so, and the next command records it."""
+    run = shop.run(SCRIPT)
+    for call, content in ((commit_run, "new\n"), (undo_run, "old\n")):
+        with shop.place() as place, _ends_unrecorded(shop):
+            assert _code(call, place, run.audit_id) is Code.COMMIT_UNFINISHED
+        assert (shop.project / "a").read_text(encoding="utf-8") == content
+        with shop.place() as place:
+            assert _code(call, place, run.audit_id) is Code.EFFECT_SETTLED
+    assert [each["recovered"] for each in shop.events("effect.settled")] == [True, True]
+
+
+def test_what_is_no_folder_on_a_shelf_stops_nobody(shop: Workshop) -> None:
+    """A file, or a link, that somebody left there is passed over, and nothing behind it is touched."""
+    run = shop.run(SCRIPT)
+    outside = shop.project.parent / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    for name in (REHEARSED, UNDO):
+        (shop.state / name).mkdir(exist_ok=True)
+        (shop.state / name / "file@1@1").touch()
+        (shop.state / name / "link@1@1").symlink_to(outside)
+        (shop.state / name / "gone+link").symlink_to(outside)
+        Shelf(shop.state, name).sweep(SystemClock().now())
+    with shop.place() as place:
+        assert commit_run(place, run.audit_id).result is Result.COMMITTED
+        assert undo_run(place, run.audit_id).result is Result.UNDONE
+    assert (outside / "kept").exists()

@@ -25,6 +25,16 @@ def tool_name(value: Value) -> str | None:
     )
 
 
+def is_tool_name(text: str) -> bool:
+    """Whether a tool may be called so."""
+    return _TOOL.fullmatch(text) is not None
+
+
+def is_program(text: str) -> bool:
+    """Whether a document can name this program."""
+    return _PROGRAM.fullmatch(text) is not None
+
+
 def profile_name(value: Value) -> str | None:
     """The name of a profile; `:` is left to those that are compiled from a manifest."""
     return value.matching(
@@ -45,7 +55,7 @@ def variable(value: Value) -> str | None:
 def program(value: Value) -> str | None:
     """A program by its name, or by its path; without wildcards."""
     found = value.text()
-    if found is None or _PROGRAM.fullmatch(found):
+    if found is None or is_program(found):
         return found
     value.refuse(f"`{clipped(found)}` names no single program", "name each program by itself")
     return None

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from consentry.surface.automaton import matches
-from consentry.surface.pattern import Anchor, Pattern
+from consentry.surface.pattern import MOST_CHARACTERS, Anchor, Pattern
 
 FEW_IN_FOLDER: Final = 8
 FEW_BELOW: Final = 16
@@ -82,22 +82,24 @@ class _Gathering:
         by_wider: dict[str, list[str]] = {}
         for key, files in groups.items():
             above = wider(files[0])
-            if above is not None:
+            if above is not None and len(above) <= MOST_CHARACTERS:
                 by_wider.setdefault(above, []).append(key)
         kept = dict(groups)
         for above, keys in by_wider.items():
-            if len(keys) > few and not self._covers_apart(above):
+            if len(keys) > few and not covers_any(above, self._apart):
                 files = tuple(sorted(each for key in keys for each in kept.pop(key)))
                 kept[above] = files
         return kept
 
-    def _covers_apart(self, spelling: str) -> bool:
-        pattern = Pattern.parse(spelling)
-        return any(
-            path.startswith("/") == (pattern.anchor is Anchor.ABSOLUTE)
-            and matches(pattern, [part for part in path.split("/") if part])
-            for path in self._apart
-        )
+
+def covers_any(spelling: str, paths: Iterable[str]) -> bool:
+    """Whether a pattern stands for one of these paths."""
+    pattern = Pattern.parse(spelling)
+    return any(
+        path.startswith("/") == (pattern.anchor is Anchor.ABSOLUTE)
+        and matches(pattern, [part for part in path.split("/") if part])
+        for path in paths
+    )
 
 
 def _pattern_of(key: str, files: tuple[str, ...]) -> Pattern:
@@ -107,7 +109,9 @@ def _pattern_of(key: str, files: tuple[str, ...]) -> Pattern:
 def _kind_in_folder(path: str) -> str | None:
     """`folder/*.ending`; a file without an ending is of no kind, and stands for itself."""
     parts = PurePosixPath(path)
-    return _spelled(path, parts.parent.parts, f"*{parts.suffix}") if parts.suffix else None
+    if not parts.suffix:
+        return None
+    return _spelled(path, parts.parent.parts, f"*{_escaped(parts.suffix)}")
 
 
 def _kind_below(depth: int, path: str) -> str | None:
@@ -116,12 +120,12 @@ def _kind_below(depth: int, path: str) -> str | None:
     if folder is None:
         return None
     ending = PurePosixPath(path).suffix
-    return _spelled(path, (*folder, "**"), f"*{ending}" if ending else None)
+    return _spelled(path, folder, f"**/*{_escaped(ending)}" if ending else "**")
 
 
 def _all_below(depth: int, path: str) -> str | None:
     folder = _folder_at(depth, path)
-    return None if folder is None else _spelled(path, (*folder, "**"), None)
+    return None if folder is None else _spelled(path, folder, "**")
 
 
 def _folder_at(depth: int, path: str) -> tuple[str, ...] | None:
@@ -133,13 +137,13 @@ def _folder_at(depth: int, path: str) -> tuple[str, ...] | None:
     return folders[: depth + path.startswith("/")]
 
 
-def _spelled(path: str, folders: Iterable[str], last: str | None) -> str:
-    """A pattern of names that mean themselves, but for the wildcards at its end."""
-    names = [part if part in ("/", "**") else _escaped(part) for part in folders]
-    if last is not None:
-        names.append(last if last == "*" else f"*{_escaped(last[1:])}")
-    joined = "/".join(name for name in names if name != "/")
-    return f"/{joined}" if path.startswith("/") else joined
+def _spelled(path: str, folders: Iterable[str], wildcards: str) -> str:
+    """A pattern of names that mean themselves, whatever they are, but for the wildcards at its end."""
+    names = [_escaped(part) for part in folders if part != "/"]
+    start = "/" if path.startswith("/") else ""
+    if not start and names and names[0].startswith("~"):
+        start = "./"  # a folder of that name, and nobody's home
+    return start + "/".join([*names, wildcards])
 
 
 def _escaped(name: str) -> str:

@@ -76,10 +76,23 @@ class DiskCount:
             self._look = self._thorough(pid)
         if self._look is not None:
             self._go_on(self._look)
+        return self._over(now, in_memory)
+
+    def last(self, store: int | None = None) -> int | None:
+        """The same when the run is over: counted to the end, and nothing moves on meanwhile."""
+        if self._limit is None:
+            return None
+        for counted in self._thorough(None):
+            self._counted = self._counted if counted is None else counted
+        in_memory = 0 if store is None else _in_use(store)
+        return self._over([_in_use(folder) for folder in self._folders], in_memory)
+
+    def _over(self, now: Iterable[int], in_memory: int) -> int | None:
+        limit = self._limit or 0
         seen = self._counted + in_memory
         if self._is_blind:
             seen = max(seen, in_memory + sum(map(_growth, now, self._in_use_at_first)))
-        return seen if seen > self._limit else None
+        return seen if seen > limit else None
 
     def close(self) -> None:
         """Gives the descriptors back."""

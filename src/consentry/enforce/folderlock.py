@@ -14,8 +14,8 @@ def locked_folder(path: Path, how: int) -> int | None:
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         opened = os.open(path, flags)
-    except FileNotFoundError:
-        return None
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None  # what is no folder of ours is nobody's to work with
     try:
         fcntl.flock(opened, how)
         named = path.stat(follow_symlinks=False)

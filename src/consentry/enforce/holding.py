@@ -180,7 +180,9 @@ class HeldLimits:
             self._usage = self._usage.joined(self._watcher.sample())
         if self._group is not None:
             self._usage = self._usage.joined(self._group.usage())
-        self._exceeded = self._exceeded or self._over() or self._over_on_disk()
+        self._exceeded = self._exceeded or self._over()
+        if self._exceeded is None and self._disk is not None:
+            self._exceeded = self._over_on_disk(self._disk.sample(self._pid, self._store))
 
     def _over(self) -> Exceeded | None:
         used = self._usage
@@ -199,11 +201,8 @@ class HeldLimits:
             return Exceeded(Control.CPU, limit, used.cpu_seconds)
         return None
 
-    def _over_on_disk(self) -> Exceeded | None:
-        if self._disk is None:
-            return None
+    def _over_on_disk(self, seen: int | None) -> Exceeded | None:
         limit = self._plan.limit(Control.WRITTEN, Mechanism.WATCHER)
-        seen = self._disk.sample(self._pid, self._store)
         return None if limit is None or seen is None else Exceeded(Control.WRITTEN, limit, seen)
 
     def outcome(self, status: int | None, seconds: float, peak_bytes: int = 0) -> LimitOutcome:
@@ -216,6 +215,8 @@ class HeldLimits:
         """
         self._usage = self._usage.joined(Usage(cpu_seconds=seconds))
         self._look()
+        if self._exceeded is None and self._disk is not None:
+            self._exceeded = self._over_on_disk(self._disk.last(self._store))
         if self._exceeded is None and status is not None and -status in _SIGNALS:
             control = _SIGNALS[signal.Signals(-status)]
             limit = self._plan.limit(control)

@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import Any, cast
 
 from consentry.base.canonical import Digest, Json
+from consentry.base.codes import Code
+from consentry.base.errors import LedgerProblem, Refused
 from consentry.enforce.commitcheck import Conflict
 from consentry.enforce.commitrecover import Recovered, Recovery
 from consentry.record.auditfields import ConsentMethod
@@ -99,6 +101,17 @@ def settled(
     """Records what came of it."""
     payload = _outcome(effect, deed, result, decision, why, conflicts, was_recovered=False)
     journal.ledger.append(_draft(journal, EventType.EFFECT_SETTLED, effect, payload))
+
+
+def settled_on_disk(
+    journal: Journal, effect: EffectOf, deed: Deed, result: Result, decision: str
+) -> None:
+    """Records what came of it when the files are changed already: no ledger says then that they are not."""
+    try:
+        settled(journal, effect, deed, result, decision)
+    except LedgerProblem as problem:
+        message = f"the files were changed, and that could not be recorded yet: {problem.message}"
+        raise Refused(Code.COMMIT_UNFINISHED, message) from problem
 
 
 def discarded(journal: Journal, effect: EffectOf, method: ConsentMethod) -> None:

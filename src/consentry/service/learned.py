@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final, TypeAlias
 
+from consentry.base.errors import BadInput
 from consentry.declare.manifestdraft import DraftCommand, DraftPattern, ManifestDraft
-from consentry.declare.narrowest import Seen, literal, narrowest
+from consentry.declare.names import is_program
+from consentry.declare.narrowest import Seen, covers_any, literal, narrowest
 from consentry.surface.sensitive import sensitive_names
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -75,6 +77,7 @@ def learned_from(
     words = entry["tool"]["arguments"]
     workspace, folder = entry["context"]["workspace"], entry["context"]["folder"]
     left_out: list[str] = []
+    touched = tuple(_not_refused(touched, sandbox["violations"], workspace))
     changed = set(_usable(_paths(impact["filesWritten"], impact["filesDeleted"]), left_out))
     written = changed | {each.path for each in touched if each.was_there}
     fleeting = [each.path for each in touched if not each.was_there and each.path not in changed]
@@ -83,17 +86,20 @@ def learned_from(
     apart = {*there, *(path for path in (*read, *written) if _why(path) is not None)}
     own = str(PurePosixPath(entry["tool"]["path"]))
     entrypoint = command_of(own, words[0])
+    inner = folder.removeprefix(workspace).strip("/")
+    commands = tuple(_commands(sandbox["programs"], command_of, workspace, entrypoint))
+    left_out += [each.command for each in commands if not is_program(each.command)]
     draft = ManifestDraft(
         name=name,
         command=_within(entrypoint, workspace),
         arguments=tuple(words[1:]),
-        folder=folder.removeprefix(workspace).strip("/") or ".",
+        folder=literal(inner).text if inner else ".",
         read=tuple(_patterns(narrowest(read, apart), "read")),
         write=(
             *_patterns(narrowest(written, apart), "written"),
-            *_fleeting(fleeting, written),
+            *_fleeting(fleeting, written, apart),
         ),
-        commands=tuple(_commands(sandbox["programs"], command_of, workspace, entrypoint)),
+        commands=tuple(each for each in commands if is_program(each.command)),
         hosts=tuple(_hosts(sandbox["network"])),
         environment=tuple(sorted(given)),
         **_limits(sandbox["resourceUsage"]),
@@ -119,15 +125,27 @@ def _paths(*lists: Sequence[Entry]) -> Iterator[str]:
 
 
 def _usable(paths: Iterable[str], left_out: list[str]) -> Iterator[str]:
-    """Without the run's own folders, and without names that are no Unicode."""
+    """Without the run's own folders, and without names that are no Unicode or too long."""
     for path in paths:
         if path.startswith(_OWN_FOLDERS):
             continue
         plain = _plain(path)
-        if plain is None:
+        if plain is None or not _is_spellable(plain):
             left_out.append(path)
         else:
             yield plain
+
+
+def _not_refused(
+    touched: Iterable[Touched], violations: Sequence[Entry], workspace: str
+) -> Iterator[Touched]:
+    """Without what was written and may not leave the layer, and without names too long to spell."""
+    refused = {str(each["resource"]) for each in violations if each["operation"] == "write"}
+    for each in touched:
+        place = PurePosixPath(workspace, each.path.replace("\\", "\\\\"))
+        is_refused = not refused.isdisjoint(map(str, (place, *place.parents)))
+        if not is_refused and _is_spellable(each.path):
+            yield each
 
 
 def _plain(path: str) -> str | None:
@@ -136,6 +154,14 @@ def _plain(path: str) -> str | None:
     if any(_ODD_BYTE.search(half) for half in halves):
         return None
     return "\\".join(halves)
+
+
+def _is_spellable(path: str) -> bool:
+    try:
+        literal(path)
+    except BadInput:
+        return False
+    return True
 
 
 def _why(path: str) -> str | None:
@@ -152,18 +178,26 @@ def _patterns(seen: Iterable[Seen], verb: str) -> Iterator[DraftPattern]:
         )
 
 
-def _fleeting(paths: Iterable[str], written: Collection[str]) -> Iterator[DraftPattern]:
-    """What was made and is gone again: temporary names will be others the next time."""
+def _fleeting(
+    paths: Iterable[str], written: Collection[str], apart: Collection[str]
+) -> Iterator[DraftPattern]:
+    """What was made and is gone again: temporary names will be others the next time.
+
+    `apart` is what none of them may stand for: the tool chose the names.
+    """
     folders = {str(above) for path in written for above in PurePosixPath(path).parents}
     found: dict[str, int] = {}
     for path in paths:
         if path not in folders:
-            around, _, name = literal(path).text.rpartition("/")
+            own = literal(path).text
+            around, _, name = own.rpartition("/")
             spelled = "/".join(filter(None, (around, _RANDOM.sub(_any_letters, name))))
+            if covers_any(spelled, apart):
+                spelled = own
             found[spelled] = found.get(spelled, 0) + 1
     for spelled, count in sorted(found.items()):
         often = "it was" if count == 1 else f"{count} such files were"
-        yield DraftPattern(spelled, f"{often} made and removed again")
+        yield DraftPattern(spelled, f"{often} made and removed again", _why(spelled))
 
 
 def _any_letters(found: re.Match[str]) -> str:

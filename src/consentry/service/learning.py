@@ -17,6 +17,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
 from consentry.base.paths import SandboxedPath
 from consentry.declare.manifestmerge import Merged, merged
+from consentry.declare.names import is_tool_name
 from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.enforce.configescapes import config_escapes
 from consentry.enforce.layer import FileType
@@ -74,6 +75,12 @@ def learn(wish: LearnWish, around: Surroundings, io: Io, workspace: str | None =
     """Runs it watched, and writes or extends its manifest; raises before the run where it cannot."""
     root = workspace_here(around, workspace)
     name = wish.name or name_from(_named_by(wish.run.words, around))
+    if not is_tool_name(name):
+        raise UsageProblem(
+            Code.USAGE,
+            f"`{name}` is not a name for a tool",
+            help_line="use a to z, digits, `.`, `-` and `_`, at most 64",
+        )
     file = _file_of(wish, name, root, around)
     before = _before(file, around)
     sensitive = tuple(_sensitive_files(root))
@@ -133,7 +140,8 @@ def _sensitive_files(root: Path) -> Iterator[str]:
     """Files of the workspace with names that often hold secrets, as far as a look is cheap."""
     known, seen = sensitive_names(), 0
     for folder, folders, names in os.walk(root):
-        folders[:] = [each for each in folders if each not in _PASSED_OVER]
+        if folder != str(root) and os.path.basename(folder) in _PASSED_OVER:  # noqa: PTH119 - as below
+            folders.clear()  # what lies in it is looked at, what lies below it is not
         seen += len(names) + len(folders)
         if seen > _MOST_LOOKED_AT:
             return

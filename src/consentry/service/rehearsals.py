@@ -24,6 +24,7 @@ from consentry.service.effectledger import (
     decided,
     discarded,
     settled,
+    settled_on_disk,
 )
 from consentry.service.effects import WAITING, view_of
 from consentry.service.keptruns import EffectConflict, KeptRun, Place, settled_before
@@ -116,7 +117,7 @@ def _committed(
         decision = decided(journal, effect, Deed.COMMIT, method, request)
 
         def told() -> None:
-            settled(journal, effect, Deed.COMMIT, Result.COMMITTED, decision)
+            settled_on_disk(journal, effect, Deed.COMMIT, Result.COMMITTED, decision)
             # While the commit can be recovered from still: no crash leaves it here for good.
             shelf = Shelf(place.state, REHEARSED)
             item = shelf.found(run.permit_id)
@@ -137,7 +138,7 @@ def _committed(
                 settled(journal, effect, Deed.COMMIT, Result.REFUSED, decision, why=why)
             raise
         if outcome.result is CommitResult.NOTHING:
-            told()
+            settled(journal, effect, Deed.COMMIT, Result.COMMITTED, decision)
         if outcome.result is CommitResult.CONFLICT:
             found = outcome.conflicts
             settled(journal, effect, Deed.COMMIT, Result.CONFLICT, decision, conflicts=found)

@@ -6,7 +6,7 @@ from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.keptshelf import UNDO, Shelf
 from consentry.enforce.undo import UndoTerms, undo
 from consentry.record.auditfields import ConsentMethod
-from consentry.service.effectledger import Deed, Result, decided, settled
+from consentry.service.effectledger import Deed, Result, decided, settled, settled_on_disk
 from consentry.service.keptruns import EffectConflict, KeptRun, Place, settled_before
 from consentry.service.recovering import tidying_of
 from consentry.service.rehearsals import Settled
@@ -26,7 +26,7 @@ def _undone(place: Place, run: KeptRun) -> Settled:
     decision = decided(journal, effect, Deed.UNDO, ConsentMethod.COMMAND_LINE)
 
     def told() -> None:
-        settled(journal, effect, Deed.UNDO, Result.UNDONE, decision)
+        settled_on_disk(journal, effect, Deed.UNDO, Result.UNDONE, decision)
 
     try:
         conflicts = undo(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 RENAMING = ("rename", "renameat", "renameat2")
 _MOST_ORDER = 1 << 15
 _MOST_MOVED = 50_000
+_LONGEST_PATH = 4096
 _SIGKILL = 9
 _NO_REPLACE = 1
 _KIND, _FOLDER = 0o170000, 0o040000
@@ -57,12 +58,14 @@ class FolderMoves:
         flags = arguments[4] & 0xFFFFFFFF if name == "renameat2" else 0
         if flags & ~_NO_REPLACE:
             return False
+        places = (1, 3) if has_folders else (0, 1)
+        names = [self._text(pid, arguments[at]) for at in places]
         old, new = (
-            self._whole(
-                pid, arguments[at - 1] if has_folders else None, self._text(pid, arguments[at])
-            )
-            for at in ((1, 3) if has_folders else (0, 1))
+            self._whole(pid, arguments[at - 1] if has_folders else None, name)
+            for at, name in zip(places, names, strict=True)
         )
+        if not all(names) or max(len(old), len(new)) >= _LONGEST_PATH:
+            return False  # no name, or none that a folder so deep can be called by from the top
         if self._pid == 0:
             self._pid = calls.clone(0)
             if self._pid == 0:
