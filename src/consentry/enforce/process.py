@@ -28,7 +28,7 @@ GIVEN_FROM: Final = 4
 
 _SHELL: Final = "/bin/sh"
 _GATE: Final = """\
-cd / && umask 022 || exit 125
+cd / && unset OLDPWD && umask 022 || exit 125
 while [ "$1" != -- ]; do echo 0 >"$1" || exit 125; shift; done
 shift; read -r _ <&3 && exec "$@" 3<&-
 """

@@ -158,6 +158,13 @@ def test_its_environment_is_what_it_is_given(bench: Bench) -> None:
     assert names["TMPDIR"] == "/tmp"
 
 
+def test_where_its_caller_is_stands_nowhere_in_it(bench: Bench) -> None:
+    """The engine's own first process, which can be seen inside, has nothing of our environment."""
+    ended = bench.run("sh", "-c", "cat /proc/1/environ; echo read")
+    assert ended.out.endswith("read\n")
+    assert "OLDPWD" not in ended.out
+
+
 def test_its_own_folders_are_empty_and_go(bench: Bench) -> None:
     """Its /tmp and its home are its own, and nothing of them is left."""
     script = (
