@@ -180,3 +180,17 @@ def test_a_name_that_no_tool_may_have_is_refused_before_the_run(shop: Workshop, 
     with pytest.raises(UsageProblem, match="is not a name for a tool"):
         learn(LearnWish(RunWish(WORDS), name=name), shop.around, Io(keeps=True))
     assert not (shop.project / ".consentry").exists()
+
+
+@pytest.mark.parametrize("link", [".consentry", ".consentry/tools"])
+def test_a_link_in_the_workspace_leads_no_manifest_elsewhere(shop: Workshop, link: str) -> None:
+    """Who brought the workspace does not choose where it is written; whoever types the line may."""
+    outside = shop.project.parent / "outside"
+    (outside / "tools").mkdir(parents=True)
+    (shop.project / link).parent.mkdir(exist_ok=True)
+    (shop.project / link).symlink_to(outside)
+    with pytest.raises(UsageProblem, match="leads elsewhere"):
+        _learned(shop)
+    assert [each for each in outside.rglob("*") if each.is_file()] == []
+    wish = LearnWish(RunWish(WORDS), out=str(outside / "named.yaml"))
+    assert learn(wish, shop.around, Io(keeps=True)).file == outside / "named.yaml"

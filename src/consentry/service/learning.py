@@ -116,7 +116,15 @@ def _file_of(wish: LearnWish, name: str, root: Path, around: Surroundings) -> Pa
     if wish.out == STANDARD_OUTPUT:
         return None
     if wish.out is None:
-        return root / FOLDER / f"{name}.yaml"
+        folder = root / FOLDER
+        if folder.resolve() != root.resolve() / FOLDER:
+            # The workspace may be a stranger's, links in it included.
+            raise UsageProblem(
+                Code.FILE_UNUSABLE,
+                f"`{FOLDER}` is a link, or lies behind one, and leads elsewhere",
+                help_line="name the file with --out",
+            )
+        return folder / f"{name}.yaml"
     named = (around.cwd or root) / wish.out
     if named.suffix not in (".yaml", ".yml"):
         raise UsageProblem(
