@@ -171,6 +171,15 @@ def test_a_manifest_that_is_none_is_told_before_anything_runs(project: CommandLi
     assert not (project.cwd / "out/all.txt").exists()
 
 
+def test_what_could_not_be_written_is_told_before_anything_runs(project: CommandLine) -> None:
+    """A folder that is not there, a program that no manifest can name."""
+    words = ("learn", "--out", "nowhere/x.yaml", "--", "./build.sh")
+    assert_error(project(*words), Code.FILE_UNUSABLE)
+    put(project, "a*b", SCRIPT, 0o755)
+    assert_error(project("learn", "--", "./a*b"), Code.USAGE)
+    assert not (project.cwd / "out/all.txt").exists()
+
+
 def test_only_yaml_is_written(project: CommandLine) -> None:
     """The name of the file says so."""
     assert_error(project("learn", "--out", "x.json", "--", "./build.sh"), Code.FILE_UNUSABLE)

@@ -17,7 +17,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
 from consentry.base.paths import SandboxedPath
 from consentry.declare.manifestmerge import Merged, merged
-from consentry.declare.names import is_tool_name
+from consentry.declare.names import is_program, is_tool_name
 from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.enforce.configescapes import config_escapes
 from consentry.enforce.layer import FileType
@@ -81,6 +81,12 @@ def learn(wish: LearnWish, around: Surroundings, io: Io, workspace: str | None =
             f"`{name}` is not a name for a tool",
             help_line="use a to z, digits, `.`, `-` and `_`, at most 64",
         )
+    if not is_program(wish.run.words[0]):
+        raise UsageProblem(
+            Code.USAGE,
+            f"no manifest can name the program `{wish.run.words[0]}`",
+            help_line="call it by a name without `*`, `?`, `=` and backslashes",
+        )
     file = _file_of(wish, name, root, around)
     before = _before(file, around)
     sensitive = tuple(_sensitive_files(root))
@@ -132,6 +138,9 @@ def _file_of(wish: LearnWish, name: str, root: Path, around: Surroundings) -> Pa
             f"`{wish.out}` is not the name of a YAML file",
             help_line="let it end in .yaml, or write `--out -`",
         )
+    if not named.parent.is_dir():
+        message = f"`{wish.out}`: there is no folder `{named.parent}`"
+        raise UsageProblem(Code.FILE_UNUSABLE, message, help_line="make it first")
     return named
 
 
@@ -203,7 +212,7 @@ class _Naming:
 def _write(file: Path, content: bytes, *, is_new: bool) -> None:
     """A new file never replaces one; one that was read before is replaced whole or not at all."""
     if is_new:
-        if file.parent.name == "tools":
+        if file.parts[-3:-1] == tuple(FOLDER.split("/")):
             file.parent.mkdir(parents=True, exist_ok=True)
         place_new(str(file), content)
         return
