@@ -43,8 +43,8 @@ SETTINGS = (
     _variable(
         "CONSENTRY_KEEP",
         "7d",
-        "How long the effect of a rehearsal is kept, and how long a commit can be undone. 0s keeps "
-        "nothing, and then nothing can be rehearsed.",
+        "How long the effect of a rehearsal is kept, and how long a commit can be undone, at most "
+        "36500d. 0s keeps nothing, and then nothing can be rehearsed.",
     ),
     _variable(
         "CONSENTRY_KEEP_SIZE",
