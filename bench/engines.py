@@ -18,6 +18,7 @@ import consentry
 from bench.report import Sample, heading, row, shown
 from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.engines.commandengine import CommandEngine, CommandPlan
+from consentry.enforce.engines.container.driver import ContainerEngine
 from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.engines.registry import FROM_CHEAPEST, made_engine
 from consentry.enforce.native.streamends import Io
@@ -46,7 +47,8 @@ def run() -> bool:
             ground = EngineGround(None, protected_roots(), os.environ["PATH"], Path(folder))
             for name in FROM_CHEAPEST:
                 engine = made_engine(name, ground)
-                if isinstance(engine, CommandEngine):
+                # Containers need a daemon of their own, and have a bench of their own.
+                if isinstance(engine, CommandEngine) and not isinstance(engine, ContainerEngine):
                     met.append(_measured(engine, project))
         finally:
             library_of_this_process().close()
