@@ -54,8 +54,8 @@ LIMITS: Final = Limits(
     output_bytes=1 << 20,
     wall_seconds=60.0,
 )
-# Shells and engines say by these where a program is; that is no secret of the caller's.
-_SAID_ANEW: Final = frozenset({"PWD", "OLDPWD", "SHLVL", "_"})
+# bwrap says by it where the program begins, which is the grant's own folder and not the caller's.
+_SAID_ANEW: Final = frozenset({"PWD"})
 _STARTED_AT: Final = 19  # among the fields of /proc/PID/stat behind the name
 
 
