@@ -17,8 +17,8 @@ from time import perf_counter_ns
 import consentry
 from bench.report import Sample, heading, row, shown
 from consentry.enforce.confinement import Confinement, Program
-from consentry.enforce.engines.commandengine import CommandEngine, CommandPlan
-from consentry.enforce.engines.container.driver import ContainerEngine
+from consentry.enforce.engines.boxcommand import BoxCommandEngine
+from consentry.enforce.engines.commandengine import CommandPlan
 from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.engines.registry import FROM_CHEAPEST, made_engine
 from consentry.enforce.native.streamends import Io
@@ -48,7 +48,7 @@ def run() -> bool:
             for name in FROM_CHEAPEST:
                 engine = made_engine(name, ground)
                 # Containers need a daemon of their own, and have a bench of their own.
-                if isinstance(engine, CommandEngine) and not isinstance(engine, ContainerEngine):
+                if isinstance(engine, BoxCommandEngine):
                     met.append(_measured(engine, project))
         finally:
             library_of_this_process().close()
@@ -57,7 +57,7 @@ def run() -> bool:
     return all(met)
 
 
-def _measured(engine: CommandEngine, project: Path) -> bool:
+def _measured(engine: BoxCommandEngine, project: Path) -> bool:
     absent = engine.missing() or _unusable(engine)
     if absent is not None:
         print(f"{engine.name}: not measured: {absent}")
@@ -90,7 +90,7 @@ def _measured(engine: CommandEngine, project: Path) -> bool:
     return is_met
 
 
-def _unusable(engine: CommandEngine) -> str | None:
+def _unusable(engine: BoxCommandEngine) -> str | None:
     shown_here = engine.probe()
     return None if shown_here.is_usable else shown_here.lacking[0].why
 
@@ -101,12 +101,12 @@ def _timed(subject: Callable[[], object]) -> int:
     return perf_counter_ns() - begun
 
 
-def _started_by_us(engine: CommandEngine, plan: CommandPlan) -> None:
+def _started_by_us(engine: BoxCommandEngine, plan: CommandPlan) -> None:
     """Without a permit, which nothing but a recorded decision makes."""
     engine._run(plan, (), Io(keeps=True), lambda: None)  # noqa: SLF001 - as it says
 
 
-def _bare(engine: CommandEngine, plan: CommandPlan) -> int:
+def _bare(engine: BoxCommandEngine, plan: CommandPlan) -> int:
     with ExitStack() as ends:
         nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         ends.callback(os.close, nothing)

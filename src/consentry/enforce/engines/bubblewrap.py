@@ -10,9 +10,11 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
-from consentry.enforce.engine import Control, Held, Lacking
+from consentry.enforce.engine import Control, Lacking
+from consentry.enforce.engines.boxcommand import BoxCommandEngine, Prepared
 from consentry.enforce.engines.boxplan import (
     Copy,
     Devices,
@@ -28,13 +30,7 @@ from consentry.enforce.engines.boxplan import (
     fresh,
     held_places,
 )
-from consentry.enforce.engines.commandengine import (
-    NOT_WATCHED,
-    CommandEngine,
-    CommandPlan,
-    Prepared,
-    file_limit,
-)
+from consentry.enforce.engines.commandengine import CommandPlan
 from consentry.enforce.limits import Mechanism
 from consentry.enforce.native.plangrants import SHM
 from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
@@ -42,22 +38,6 @@ from consentry.enforce.process import Command, GivenFiles, children_of
 from consentry.enforce.sealing import SealedFile
 from consentry.enforce.usage import Control as Limited
 
-_HELD: Final = (
-    Held(Control.READS, "a root of its own with nothing but the grants"),
-    Held(Control.WRITES, "read-only mounts; new names that other programs obey can be made"),
-    Held(Control.DENY_INSIDE, "mounts over the denied names"),
-    Held(Control.NO_NETWORK, "a network namespace with nothing in it, and no named sockets"),
-    Held(Control.ENVIRONMENT, "built from nothing, and PWD"),
-    Held(Control.PROCESSES_APART, "a pid namespace"),
-    Held(Control.SYSTEM_CALLS, "a seccomp filter of ours"),
-    Held(Control.NO_NEW_POWERS, "no_new_privs, empty capability sets, seccomp"),
-)
-_LACKING: Final = (
-    Lacking(Control.LAYER, "bwrap writes to the host's own files, not to a layer"),
-    Lacking(Control.PROGRAMS, "bwrap starts whatever can be seen in the box"),
-    Lacking(Control.WRITTEN, "what is written to the host has no quota"),
-    *NOT_WATCHED,
-)
 _BY_DESCRIPTOR: Final = b"ro-bind-fd"
 _SETSID: Final = Path("/usr/bin/setsid")
 _NULL: Final = "/dev/null"
@@ -66,24 +46,17 @@ _SHARES: Final = {"/tmp": 2}  # noqa: S108 - the box's own
 _SHARE: Final = 4
 
 
-class Bubblewrap(CommandEngine):
+class Bubblewrap(BoxCommandEngine):
     """Drives bwrap."""
 
     name = "bubblewrap"
     program = "bwrap"
+    otherwise = MappingProxyType({Control.ENVIRONMENT: "built from nothing, and PWD"})
     own_processes = 2
-
-    def claims(self) -> Sequence[Held]:
-        """What its mounts, namespaces and our filter hold."""
-        return _HELD
-
-    def lacks(self) -> Sequence[Lacking]:
-        """What it has no means for."""
-        return _LACKING
 
     def refusals(self, plan: CommandPlan) -> Iterator[Lacking]:
         """Sealed copies are written by bwrap itself, under the limits of the run."""
-        most = file_limit(plan)
+        most = _file_limit(plan)
         for path in plan.wanted.program.copies:
             if most is not None and path.stat().st_size > most:
                 why = f"the private copy of `{path}` would be larger than a file may be"
@@ -240,3 +213,9 @@ class StatusSigns:
     def close(self) -> None:
         """Lets go of the pipe."""
         os.close(self._told)
+
+
+def _file_limit(plan: CommandPlan) -> int | None:
+    """How large one file may become, where that is limited."""
+    found = plan.limits.limit(Limited.FILE)
+    return None if found is None else int(found)

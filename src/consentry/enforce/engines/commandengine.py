@@ -1,6 +1,6 @@
 """What all engines have in common that are commands: they show, compile and run in the same way.
 
-Each says which command it is, how a box is described to it, and by what it claims to hold each
+Each says which command it is, how a box of it is started, and by what it claims to hold each
 control. What it may claim is decided by attacks in a box of its own on this host, once: that is
 remembered in the state directory under everything that it depends on. Limits, time, output, signals
 and terminals are held by the same code as the native engine's; files read and what is refused are
@@ -40,11 +40,10 @@ from consentry.enforce.native.probe import Trial
 from consentry.enforce.native.streamends import Io, StreamEnds
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.ownership import stranger_over_file
-from consentry.enforce.process import BoxSigns, Command, CommandBox
+from consentry.enforce.process import CommandBox
 from consentry.enforce.required import held_by_landlock, lacking_for, untranslatable
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe
-from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
 from consentry.surface.modes import Writes
 
@@ -60,14 +59,6 @@ class CommandPlan(Compiled):
     """What a command is told of a confinement; the descriptors are added when it starts."""
 
     engine: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A command that is ready to start, and how the box it makes is found."""
-
-    command: Command
-    signs: BoxSigns
 
 
 class CommandEngine(ABC):
@@ -102,16 +93,15 @@ class CommandEngine(ABC):
         """The controls that it has no means for."""
 
     @abstractmethod
-    def prepared(
+    def _started(
         self,
         plan: CommandPlan,
         sealed: Sequence[SealedFile],
-        streams: tuple[int, ...],
-        ends: ExitStack,
-        *,
-        has_terminal: bool,
-    ) -> Prepared:
-        """The command for one run; what it opens is closed by `ends`."""
+        io: Io,
+        streams: StreamEnds,
+        held: HeldLimits,
+    ) -> CommandBox:
+        """A box that is held to its limits, and whose program waits to be let go on."""
 
     def untranslatable(self, wanted: Confinement, plan: Plan) -> Iterator[Lacking]:
         """What no command can be told of, unless it has something of ours to hold it by."""
@@ -270,33 +260,6 @@ class CommandEngine(ABC):
             self._require_built(supervised, streams.pipes)
             return self._outcome(plan, supervised, streams.pipes, held)
 
-    def _started(
-        self,
-        plan: CommandPlan,
-        sealed: Sequence[SealedFile],
-        io: Io,
-        streams: StreamEnds,
-        held: HeldLimits,
-    ) -> CommandBox:
-        with ExitStack() as opened:
-            terminal = io.terminal
-            has_terminal = terminal is not None and streams.files[0] == terminal.its
-            prepared = self.prepared(plan, sealed, streams.files, opened, has_terminal=has_terminal)
-            try:
-                box = CommandBox(prepared.command, prepared.signs, held.told()["groups"])
-            except BaseException:
-                prepared.signs.close()
-                raise
-        try:
-            box.hold(plan.limits.rlimits)
-        except BaseException as problem:
-            box.close()
-            if not isinstance(problem, OSError):
-                raise
-            message = f"the run could not be held to its limits: {problem.strerror}"
-            raise Refused(Code.ENGINE_FAILED, message) from problem
-        return box
-
     def _require_built(self, supervised: Supervised, pipes: Sequence[Pipe]) -> None:
         ended = supervised.ended
         was_stopped = supervised.timed_out or supervised.was_told_to_end or supervised.limit
@@ -351,9 +314,3 @@ def _stranger_in(workspace: Path, program: str) -> str | None:
     if not leads_through(Path(program), workspace):
         return None
     return f"`{program}` lies in the workspace, or is reached through it"
-
-
-def file_limit(plan: CommandPlan) -> int | None:
-    """How large one file may become, where that is limited."""
-    found = plan.limits.limit(LimitedControl.FILE)
-    return None if found is None else int(found)

@@ -14,9 +14,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
-from consentry.enforce.engine import Control, Held, Lacking
+from consentry.enforce.engine import Control, Lacking
+from consentry.enforce.engines.boxcommand import BoxCommandEngine, Prepared, unplaceable
 from consentry.enforce.engines.boxplan import (
     Hidden,
     Item,
@@ -25,34 +27,11 @@ from consentry.enforce.engines.boxplan import (
     box_items,
     held_places,
 )
-from consentry.enforce.engines.commandengine import (
-    NOT_WATCHED,
-    CommandEngine,
-    CommandPlan,
-    Prepared,
-)
+from consentry.enforce.engines.commandengine import CommandPlan
 from consentry.enforce.native.probe import Trial, nothing_held
 from consentry.enforce.native.runtime import HOME
 from consentry.enforce.process import Command, GivenFiles, children_of
 
-_HELD: Final = (
-    Held(Control.READS, "the top of the host's tree hidden, only the grants whitelisted"),
-    Held(Control.WRITES, "read-only mounts; new names that other programs obey can be made"),
-    Held(Control.DENY_INSIDE, "mounts over the denied names"),
-    Held(Control.NO_NETWORK, "a network namespace with nothing in it, and no named sockets"),
-    Held(Control.ENVIRONMENT, "built from nothing"),
-    Held(Control.PROCESSES_APART, "a pid namespace"),
-    Held(
-        Control.SYSTEM_CALLS, "firejail's seccomp filters, and no terminals but the one it is given"
-    ),
-    Held(Control.NO_NEW_POWERS, "no_new_privs, empty capability sets, seccomp"),
-)
-_LACKING: Final = (
-    Lacking(Control.LAYER, "firejail writes to the host's own files, not to a layer"),
-    Lacking(Control.PROGRAMS, "firejail starts whatever can be seen in the box"),
-    Lacking(Control.WRITTEN, "what is written to the host has no quota"),
-    *NOT_WATCHED,
-)
 _AS_ROOT: Final = "it makes no user namespace for root, whose program would be root on the host"
 _REFUSED: Final = (
     "clone3:ENOSYS", "io_uring_setup", "io_uring_enter", "io_uring_register", "userfaultfd", "bpf",
@@ -79,20 +58,18 @@ _MOST_WORDS: Final = 120
 _MEANT: Final = frozenset("\"'*?[]{}<>|&;$`\\!#~, \t\n")
 
 
-class Firejail(CommandEngine):
+class Firejail(BoxCommandEngine):
     """Drives firejail."""
 
     name = "firejail"
     program = "firejail"
+    otherwise = MappingProxyType(
+        {
+            Control.READS: "the top of the host's tree hidden, only the grants whitelisted",
+            Control.SYSTEM_CALLS: "firejail's seccomp filters, no terminals but the one it is given",
+        }
+    )
     own_processes = 3
-
-    def claims(self) -> Sequence[Held]:
-        """What its mounts, namespaces and filters are to hold."""
-        return _HELD
-
-    def lacks(self) -> Sequence[Lacking]:
-        """What it has no means for."""
-        return _LACKING
 
     def try_out(self) -> Trial:
         """As of any other; for root it is of no use."""
@@ -103,10 +80,7 @@ class Firejail(CommandEngine):
 
     def refusals(self, plan: CommandPlan) -> Iterator[Lacking]:
         """Paths that it cannot be told, and bytes that it cannot place."""
-        for path in plan.wanted.program.copies:
-            why = f"`{path}` would run from the host's own file, which can change once it is hashed"
-            remedy = "use the engine `native`, or a program that only root may change"
-            yield Lacking(Control.PROGRAMS, why, remedy)
+        yield from unplaceable(plan)
         program = plan.wanted.program.path
         if "=" in str(program):
             # It would be taken for a variable, and the first argument for the program.

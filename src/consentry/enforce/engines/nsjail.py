@@ -11,9 +11,11 @@ import string
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
-from consentry.enforce.engine import Control, Held, Lacking
+from consentry.enforce.engine import Control, Lacking
+from consentry.enforce.engines.boxcommand import BoxCommandEngine, Prepared, unplaceable
 from consentry.enforce.engines.boxplan import (
     Devices,
     Hidden,
@@ -26,33 +28,12 @@ from consentry.enforce.engines.boxplan import (
     box_items,
     held_places,
 )
-from consentry.enforce.engines.commandengine import (
-    NOT_WATCHED,
-    CommandEngine,
-    CommandPlan,
-    Prepared,
-)
+from consentry.enforce.engines.commandengine import CommandPlan
 from consentry.enforce.native.plangrants import SHM
 from consentry.enforce.native.seccompfilter import FAMILIES, REFUSED
 from consentry.enforce.native.syscallnumbers import NUMBERS
 from consentry.enforce.process import Command, GivenFiles, children_of
 
-_HELD: Final = (
-    Held(Control.READS, "a root of its own with nothing but the grants"),
-    Held(Control.WRITES, "read-only mounts; new names that other programs obey can be made"),
-    Held(Control.DENY_INSIDE, "mounts over the denied names"),
-    Held(Control.NO_NETWORK, "a network namespace with nothing in it, and no named sockets"),
-    Held(Control.ENVIRONMENT, "built from nothing"),
-    Held(Control.PROCESSES_APART, "a pid namespace"),
-    Held(Control.SYSTEM_CALLS, "a seccomp policy"),
-    Held(Control.NO_NEW_POWERS, "no_new_privs, empty capability sets, seccomp"),
-)
-_LACKING: Final = (
-    Lacking(Control.LAYER, "nsjail writes to the host's own files, not to a layer"),
-    Lacking(Control.PROGRAMS, "nsjail starts whatever can be seen in the box"),
-    Lacking(Control.WRITTEN, "what is written to the host has no quota"),
-    *NOT_WATCHED,
-)
 _DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 _NAMESPACE_BITS: Final = 0x7E020000
 _TERMINAL_REQUESTS: Final = (0x5412, 0x541C)
@@ -64,26 +45,16 @@ _EMPTY: Final = "size=4096,nr_inodes=1,mode=0"
 _AS_WE_ARE: Final = ("as", "core", "cpu", "fsize", "nofile", "nproc", "stack")
 
 
-class Nsjail(CommandEngine):
+class Nsjail(BoxCommandEngine):
     """Drives nsjail."""
 
     name = "nsjail"
     program = "nsjail"
-
-    def claims(self) -> Sequence[Held]:
-        """What its mounts, namespaces and policy are to hold."""
-        return _HELD
-
-    def lacks(self) -> Sequence[Lacking]:
-        """What it has no means for."""
-        return _LACKING
+    otherwise = MappingProxyType({Control.SYSTEM_CALLS: "a seccomp policy"})
 
     def refusals(self, plan: CommandPlan) -> Iterator[Lacking]:
         """Bytes that it cannot place."""
-        for path in plan.wanted.program.copies:
-            why = f"`{path}` would run from the host's own file, which can change once it is hashed"
-            remedy = "use the engine `native`, or a program that only root may change"
-            yield Lacking(Control.PROGRAMS, why, remedy)
+        yield from unplaceable(plan)
 
     def prepared(
         self,

@@ -11,7 +11,6 @@ import signal
 import stat
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -23,7 +22,6 @@ from consentry.enforce.engines.commandengine import (
     NOT_WATCHED,
     CommandEngine,
     CommandPlan,
-    Prepared,
 )
 from consentry.enforce.engines.container.box import ContainerBox
 from consentry.enforce.engines.container.folder import DriversFolder, starter_code
@@ -79,18 +77,6 @@ class ContainerEngine(CommandEngine):
         self._folder: DriversFolder | None = None
         self._makers: Makers | None = None
         self._one_at_a_time = Lock()
-
-    def prepared(
-        self,
-        plan: CommandPlan,
-        sealed: Sequence[SealedFile],
-        streams: tuple[int, ...],
-        ends: ExitStack,
-        *,
-        has_terminal: bool,
-    ) -> Prepared:
-        """Not so: what a container is given has to stay while it runs."""
-        raise NotImplementedError
 
     @abstractmethod
     def keeper(self, folder: str) -> Keeper:
