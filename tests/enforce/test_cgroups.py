@@ -220,6 +220,19 @@ def test_version_two_is_read_by_its_own_files(tmp_path: Path) -> None:
     assert made.doors == [f"{folder}/cgroup.procs"]
 
 
+def test_threads_and_children_of_whoever_joined_are_inside(places: list[Place]) -> None:
+    """Version 1 is joined by the only thread that there is; all that come of it are in the group."""
+    code = (
+        "import threading\n"
+        "def told(): print(open('/proc/thread-self/cgroup').read(), end='', flush=True)\n"
+        "other = threading.Thread(target=told); other.start(); other.join()\n"
+        "if os.fork() == 0: told(); os._exit(0)\nos.wait()"
+    )
+    with group(places) as made:
+        told = run_inside(made, code).communicate()[0].splitlines()
+        assert len([line for line in told if line.endswith(f"/{made.name}")]) == 2 * len(places)
+
+
 def test_a_process_is_known_by_when_it_started() -> None:
     """The number alone may be another's by now."""
     assert start_ticks(os.getpid()) == start_ticks(os.getpid())

@@ -93,7 +93,7 @@ def test_version_one_is_taken_below_our_own_groups(make_host: MakeHost) -> None:
 
 
 def test_with_both_versions_each_resource_is_taken_once(make_host: MakeHost) -> None:
-    """Time is counted by version 2 where it is there, and what that lacks by version 1."""
+    """A tree of version 2 that counts time only is left alone where version 1 counts it as well."""
     changes = {
         **FIRST_VERSION,
         "proc/self/cgroup": "4:memory:/mine\n3:cpu,cpuacct:/\n2:pids:/\n0::/\n",
@@ -101,10 +101,30 @@ def test_with_both_versions_each_resource_is_taken_once(make_host: MakeHost) -> 
         "sys/fs/cgroup/unified/cgroup.subtree_control": "",
     }
     assert found(make_host(changes)) == {
-        "/sys/fs/cgroup/unified": (Version.V2, {Holds.TIME}),
         "/sys/fs/cgroup/memory/mine": (Version.V1, {Holds.MEMORY}),
-        "/sys/fs/cgroup/cpu,cpuacct": (Version.V1, {Holds.SHARE}),
+        "/sys/fs/cgroup/cpu,cpuacct": (Version.V1, {Holds.TIME, Holds.SHARE}),
         "/sys/fs/cgroup/pids": (Version.V1, {Holds.PIDS}),
+    }
+
+
+def test_what_version_one_lacks_is_taken_from_version_two(make_host: MakeHost) -> None:
+    """Time by version 2 where no tree of version 1 counts it; memory there where it hands that on."""
+    changes = {
+        **FIRST_VERSION,
+        "proc/self/cgroup": "4:memory:/mine\n2:pids:/\n0::/\n",
+        "sys/fs/cgroup/unified/cgroup.procs": "",
+        "sys/fs/cgroup/unified/cgroup.subtree_control": "",
+    }
+    pids = {"/sys/fs/cgroup/pids": (Version.V1, {Holds.PIDS})}
+    assert found(make_host(changes)) == {
+        "/sys/fs/cgroup/memory/mine": (Version.V1, {Holds.MEMORY}),
+        "/sys/fs/cgroup/unified": (Version.V2, {Holds.TIME}),
+        **pids,
+    }
+    changes["sys/fs/cgroup/unified/cgroup.subtree_control"] = "memory\n"
+    assert found(make_host(changes)) == {
+        "/sys/fs/cgroup/unified": (Version.V2, {Holds.MEMORY, Holds.TIME}),
+        **pids,
     }
 
 

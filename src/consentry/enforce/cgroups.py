@@ -21,6 +21,9 @@ from consentry.enforce.violations import Truth
 _NAME: Final = re.compile(r"consentry-(?P<space>\d+)-(?P<pid>\d+)-(?P<ticks>\d+)-[\w.-]{1,80}")
 # The first process of a box is the engine's own, and not counted.
 _OUR_PROCESSES: Final = 1
+# The second file moves a process, for which the kernel lets all others wait, and itself first for them:
+# milliseconds. The first one moves a thread, and one that moves itself waits for nobody.
+_DOORS: Final = {Version.V1: "tasks", Version.V2: "cgroup.procs"}
 _SMALL_FILE: Final = 4096
 _TRIES: Final = 40
 _PAUSE_SECONDS: Final = 0.005
@@ -51,6 +54,8 @@ class RunGroup:
         self.name = _name_for(run_id, owner or owner_of_groups())
         self._folders: dict[Holds, tuple[Version, str]] = {}
         self._made: list[str] = []
+        self.doors: list[str] = []
+        """The files to which the first process of a box writes `0` to join, while it has one thread."""
         self._most_memory = 0
         self._most_processes = 0
         try:
@@ -58,6 +63,7 @@ class RunGroup:
                 folder = f"{place.folder}/{self.name}"
                 os.mkdir(folder, 0o755)  # noqa: PTH102 - once a run, and it counts
                 self._made.append(folder)
+                self.doors.append(f"{folder}/{_DOORS[place.version]}")
                 self._folders |= dict.fromkeys(place.holds, (place.version, folder))
             for place, folder in zip(places, self._made, strict=True):
                 for file, value, may_lack in settings_of(place, memory_bytes, processes):
@@ -66,11 +72,6 @@ class RunGroup:
         except OSError:
             self.remove()
             raise
-
-    @property
-    def doors(self) -> list[str]:
-        """The files to which the first process of the box writes `0` to join."""
-        return [f"{folder}/cgroup.procs" for folder in self._made]
 
     def usage(self) -> Usage:
         """What everything in the group has used until now; each figure that it cannot tell is 0."""

@@ -113,12 +113,21 @@ def _is_limited(view: HostView, group: str) -> bool:
 
 
 def _without_repeats(found: list[Place]) -> list[Place]:
-    """Version 2 first: it can end every process of a group in one step."""
+    """Version 2 first, which can end every process of a group in one step; but not for time alone.
+
+    To join a group of version 2 takes the kernel milliseconds, of which version 1 takes none.
+    """
     chosen: list[Place] = []
     taken: set[Holds] = set()
-    for place in sorted(found, key=lambda place: place.version is Version.V1):
+    for place in sorted(found, key=_rank):
         left = place.holds - taken
         if left:
             chosen.append(Place(place.folder, place.version, frozenset(left)))
             taken |= left
     return chosen
+
+
+def _rank(place: Place) -> int:
+    if place.version is Version.V1:
+        return 1
+    return 2 if place.holds == {Holds.TIME} else 0

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     Limit: TypeAlias = tuple[int, str, int, bool]
     """Which place, the file there, what to write, and whether the file may be missing."""
 
-_DOOR = "cgroup.procs"
+
+def beside(door: str, name: str) -> str:
+    """Another file of the group that has this door."""
+    return f"{door.rpartition('/')[0]}/{name}"
 
 
 def opened(group: "Group") -> "list[int]":
@@ -42,9 +45,7 @@ def lift_limits(group: "Group | None", limits: "Sequence[Limit]") -> None:
     for place, name, _, _ in reversed(limits) if doors else ():
         nothing = b"-1" if name.endswith("_in_bytes") else b"max"
         try:
-            descriptor = os.open(
-                f"{doors[place].removesuffix(_DOOR)}{name}", os.O_WRONLY | os.O_CLOEXEC
-            )
+            descriptor = os.open(beside(doors[place], name), os.O_WRONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             continue
         try:
@@ -57,8 +58,7 @@ def refusal(group: "Group", limits: "Sequence[Limit]", pid: int | None) -> "tupl
     """Limits a group and puts a process into it, if one is named; or why that is refused."""
     doors = group[1]
     wanted = [
-        (f"{doors[place].removesuffix(_DOOR)}{name}", value, may_lack)
-        for place, name, value, may_lack in limits
+        (beside(doors[place], name), value, may_lack) for place, name, value, may_lack in limits
     ]
     if pid is not None:
         wanted += [(door, pid, False) for door in doors]

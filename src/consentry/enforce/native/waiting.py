@@ -11,7 +11,7 @@ import os
 import time
 
 from consentry.enforce.native import box, calls, reaper
-from consentry.enforce.native.copygroups import lift_limits
+from consentry.enforce.native.copygroups import beside, lift_limits
 from consentry.enforce.native.wire import send_order
 
 TYPE_CHECKING = False
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Group: TypeAlias = tuple[str, list[str]]
     """A control group's name, and the files by which it is joined."""
 
-_DOOR = "cgroup.procs"
 _LONGEST_WAIT = 20.0
 _LATELY = 1.0
 _MOST_KINDS = 4
@@ -201,7 +200,7 @@ def _limit(group: "Group | None", limits: "Sequence[tuple[int, str, int, bool]]"
     doors = () if group is None else group[1]
     for place, name, value, may_lack in limits if doors else ():
         try:
-            file = f"{doors[place].removesuffix(_DOOR)}{name}"
+            file = beside(doors[place], name)
             descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             if may_lack:
