@@ -1,14 +1,13 @@
 """Reads what a tool asks for: the block `capabilities` of its manifest (CONSENT §manifest)."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
 from consentry.declare.names import program, variable
 from consentry.declare.nodes import Kind
 from consentry.declare.pathentries import GrantCheck, PathEntry
+from consentry.declare.repeats import without_repeats
 from consentry.declare.tool import Capabilities, Command, FileNeed
 from consentry.declare.values import Value
 from consentry.surface.access import Access
@@ -19,8 +18,6 @@ from consentry.surface.pattern import Anchor, Pattern, Vocabulary
 from consentry.surface.targets import Target
 
 _KEYS = ("fileRead", "fileWrite", "processExecution", "networkAccess", "environmentVariables")
-
-Item = TypeVar("Item")
 
 
 class CapabilityReading:
@@ -55,7 +52,7 @@ class CapabilityReading:
         return found
 
     def _needs(self, value: Value) -> tuple[FileNeed, ...] | None:
-        return _without_repeats(value, self._need, lambda need: need.entry)
+        return without_repeats(value, self._need, lambda need: need.entry)
 
     def _need(self, value: Value) -> FileNeed | None:
         fields = value.fields(("pattern", "purpose"))
@@ -106,7 +103,7 @@ def network_access(value: Value) -> Access[HostScope] | None:
 
 def host_list(value: Value) -> Access[HostScope] | None:
     """A list of targets; an empty one opens nothing."""
-    targets = _without_repeats(value, partial(Value.parsed, parse=Target.parse), lambda each: each)
+    targets = without_repeats(value, partial(Value.parsed, parse=Target.parse), lambda each: each)
     if not targets:
         return None if targets is None else host_access(Level.NONE)
     return Access(Level.ALLOWLIST, HostScope.of(targets))
@@ -116,28 +113,8 @@ def _variables(value: Value) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     fields = value.fields(("read", "write"))
     if fields is None:
         return None
-    names = partial(_without_repeats, read=variable, key=lambda name: name)
+    names = partial(without_repeats, read=variable, key=lambda name: name)
     return fields.may("read", names, ()), fields.may("write", names, ())
-
-
-def _without_repeats(
-    value: Value, read: Callable[[Value], Item | None], key: Callable[[Item], object]
-) -> tuple[Item, ...] | None:
-    """The items of a list, of which no two may be the same."""
-    items = value.items()
-    if items is None:
-        return None
-    lines: dict[object, int] = {}
-    found: list[Item] = []
-    for item in items:
-        built = read(item)
-        if built is None:
-            continue
-        if key(built) in lines:
-            item.refuse(f"this is already in line {lines[key(built)]}", "keep one of the two")
-        lines.setdefault(key(built), item.line)
-        found.append(built)
-    return tuple(found)
 
 
 def _file_pattern(text: str) -> Pattern:
