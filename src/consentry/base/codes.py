@@ -111,6 +111,8 @@ class Code(StrEnum):
     EFFECT_TAMPERED = "effect-tampered"
     APPROVAL_PENDING = "approval-pending"
     APPROVAL_DENIED = "approval-denied"
+    TOOL_UNKNOWN = "tool-unknown"
+    TOOL_DENIED = "tool-denied"
 
 
 @cache

@@ -1,7 +1,8 @@
 """What a consent configuration says, as values: levels, what each asks for, preferences (CONSENT §config).
 
 What is left out of a level is what the level means by its name: `none` asks for nothing, `implicit`
-tells, `explicit` shows and asks, `strict` does all of it and records a reason.
+tells, `explicit` shows and asks, `strict` does all of it and records a reason. `said` keeps the names
+of the keys that a document wrote down, so that one put on top of another changes only what it names.
 """
 
 from collections.abc import Mapping
@@ -78,6 +79,7 @@ class LevelRules:
     show_preview: bool = False
     show_impact_analysis: bool = False
     record_reason: bool = False
+    said: frozenset[str] = field(default=frozenset(), compare=False)
 
     @classmethod
     def usual(cls, level: ConsentLevel) -> "LevelRules":
@@ -106,6 +108,7 @@ class Preferences:
     remember_choices: bool = True
     remember_duration: RememberDuration = RememberDuration.SESSION
     allow_batch_approval: bool = False
+    said: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +119,4 @@ class ConsentConfig:
     default_policy: DefaultPolicy = DefaultPolicy.REQUIRE_EXPLICIT
     levels: Mapping[ConsentLevel, LevelRules] = field(default_factory=usual_levels)
     preferences: Preferences = Preferences()
+    said: frozenset[str] = field(default=frozenset(), compare=False)
