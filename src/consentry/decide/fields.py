@@ -4,7 +4,7 @@ Every value of this room is checked when it is made, whether it was asked for or
 the names its JSON has. Reading is strict: the fields that a value has, no other, none missing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeVar
@@ -14,9 +14,12 @@ from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, Where
 from consentry.base.ids import check_id
+from consentry.base.units import Duration, Size
 from consentry.record import fields as record_fields
 
 Member = TypeVar("Member", bound=StrEnum)
+Part = TypeVar("Part")
+Amount = TypeVar("Amount", Duration, Size)
 
 
 def problem(name: str, message: str) -> BadInput:
@@ -156,3 +159,23 @@ class Fields:
     def optional_member(self, name: str, kind: type[Member]) -> Member | None:
         """One of the words that are known, or nothing."""
         return None if self._values[name] is None else self.member(name, kind)
+
+    def flag(self, name: str) -> bool:
+        """A yes or a no."""
+        found = self._values[name]
+        if not isinstance(found, bool):
+            raise problem(name, "this is neither true nor false")
+        return found
+
+    def optional_amount(self, name: str, kind: type[Amount]) -> Amount | None:
+        """A span of time or a size as it is written, or nothing."""
+        spelled = self.optional_text(name)
+        try:
+            return None if spelled is None else kind.parse(spelled)
+        except ConsentryError as wrong:
+            raise problem(name, wrong.message) from None
+
+    def parts(self, name: str, read: Callable[[object], Part]) -> tuple[Part, ...]:
+        """A list of values that have fields of their own."""
+        found = record_fields.read_list(name, self._values[name], Code.DECISION_FIELD)
+        return tuple(read(item) for item in found)
