@@ -29,7 +29,7 @@ from consentry.declare.consent import (
 )
 from consentry.declare.names import tool_name, version
 from consentry.declare.nodes import clipped
-from consentry.declare.reader import read_document
+from consentry.declare.reader import Parse, parsed, read_document
 from consentry.declare.repeats import without_repeats
 from consentry.declare.tool import ConsentLevel
 from consentry.declare.values import Value, one_of
@@ -49,14 +49,15 @@ KEYS_OF_PREFERENCES: Final = ("rememberChoices", "rememberDuration", "allowBatch
 _MAJOR: Final = CONSENT_VERSION.partition(".")[0]
 
 
-def read_consent_config(content: bytes, name: str) -> ConsentConfig:
+def read_consent_config(content: bytes, name: str, *, parse: Parse = parsed) -> ConsentConfig:
     """Reads the document, or raises `document-invalid` with all that is wrong with it.
 
     Args:
         content: The bytes of the document.
         name: How errors call it; `.json` at its end means JSON.
+        parse: Where the nodes come from, if not from the text itself.
     """
-    return read_document(content, name, _document)
+    return read_document(content, name, _document, parse)
 
 
 def _document(root: Value) -> ConsentConfig:
@@ -74,6 +75,7 @@ def _system(value: Value) -> ConsentConfig | None:
         fields.may("defaultPolicy", one_of(DefaultPolicy), DefaultPolicy.REQUIRE_EXPLICIT),
         MappingProxyType(fields.may("consentLevels", _levels, dict(usual_levels()))),
         fields.may("userPreferences", _preferences, Preferences()),
+        said=fields.said,
     )
 
 
@@ -115,6 +117,7 @@ def _level(level: ConsentLevel, value: Value) -> LevelRules | None:
         show_preview=flag("showPreview", otherwise=usual.show_preview),
         show_impact_analysis=flag("showImpactAnalysis", otherwise=usual.show_impact_analysis),
         record_reason=flag("recordReason", otherwise=usual.record_reason),
+        said=fields.said,
     )
 
 
@@ -147,4 +150,5 @@ def _preferences(value: Value) -> Preferences | None:
         fields.may("rememberChoices", Value.flag, usual.remember_choices),
         fields.may("rememberDuration", one_of(RememberDuration), usual.remember_duration),
         fields.may("allowBatchApproval", Value.flag, usual.allow_batch_approval),
+        said=fields.said,
     )

@@ -21,7 +21,7 @@ from consentry.base.clock import Instant
 from consentry.declare.names import tool_name, version
 from consentry.declare.nodes import clipped
 from consentry.declare.policy import POLICY_VERSION, CommitRule, Policy, PolicyEntry
-from consentry.declare.reader import read_document
+from consentry.declare.reader import Parse, parsed, read_document
 from consentry.declare.repeats import without_repeats
 from consentry.declare.toolcapabilities import arguments
 from consentry.declare.values import Value, one_of
@@ -41,14 +41,15 @@ _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 _MACHINE: Final = re.compile(r"machine-[0-9a-f]{32}|label:[a-z0-9][a-z0-9._-]{0,62}")
 
 
-def read_policy(content: bytes, name: str) -> Policy:
+def read_policy(content: bytes, name: str, *, parse: Parse = parsed) -> Policy:
     """Reads the document, or raises `document-invalid` with all that is wrong with it.
 
     Args:
         content: The bytes of the document.
         name: How errors call it; `.json` at its end means JSON.
+        parse: Where the nodes come from, if not from the text itself.
     """
-    return read_document(content, name, _document)
+    return read_document(content, name, _document, parse)
 
 
 def _document(root: Value) -> Policy:

@@ -37,7 +37,7 @@ from consentry.declare.profile import (
     SandboxConfig,
 )
 from consentry.declare.quantities import cpu_time, duration, processes, size
-from consentry.declare.reader import read_document
+from consentry.declare.reader import Parse, parsed, read_document
 from consentry.declare.values import Entry, Fields, Value, one_of
 from consentry.surface.automaton import Work
 from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
@@ -62,7 +62,11 @@ _KEYS_OF_RESOURCES = ("maxCPU", "maxMemory", "maxProcesses", "maxFileSize", "max
 
 
 def read_sandbox_config(
-    content: bytes, name: str, *, roots: ProtectedRoots | None = None
+    content: bytes,
+    name: str,
+    *,
+    roots: ProtectedRoots | None = None,
+    parse: Parse = parsed,
 ) -> SandboxConfig:
     """Reads the document, or raises `document-invalid` with all that is wrong with it.
 
@@ -70,9 +74,10 @@ def read_sandbox_config(
         content: The bytes of the document.
         name: How errors call it; `.json` at its end means JSON.
         roots: The protected roots, bound to the homes of this machine; as shipped where not given.
+        parse: Where the nodes come from, if not from the text itself.
     """
     reading = _Reading(protected_roots() if roots is None else roots)
-    return read_document(content, name, reading.document)
+    return read_document(content, name, reading.document, parse)
 
 
 class _Reading:

@@ -12,7 +12,7 @@ from typing import Final
 
 from consentry.declare.preferences import ApprovalSettings, OwnSettings
 from consentry.declare.quantities import duration
-from consentry.declare.reader import read_document
+from consentry.declare.reader import Parse, parsed, read_document
 from consentry.declare.values import Value
 
 KEYS: Final = ("approvals",)
@@ -20,14 +20,15 @@ KEYS_OF_APPROVALS: Final = ("passphrase", "deadlines")
 KEYS_OF_DEADLINES: Final = ("escalation", "prompt", "parked")
 
 
-def read_settings(content: bytes, name: str) -> OwnSettings:
+def read_settings(content: bytes, name: str, *, parse: Parse = parsed) -> OwnSettings:
     """Reads the document, or raises `document-invalid` with all that is wrong with it.
 
     Args:
         content: The bytes of the document.
         name: How errors call it; `.json` at its end means JSON.
+        parse: Where the nodes come from, if not from the text itself.
     """
-    return read_document(content, name, _document)
+    return read_document(content, name, _document, parse)
 
 
 def _document(root: Value) -> OwnSettings:

@@ -14,7 +14,7 @@ from typing import Final
 from consentry.declare.index import IndexEntry, ToolIndex
 from consentry.declare.names import tool_name
 from consentry.declare.nodes import clipped
-from consentry.declare.reader import read_document
+from consentry.declare.reader import Parse, parsed, read_document
 from consentry.declare.repeats import without_repeats
 from consentry.declare.values import Value
 
@@ -27,14 +27,15 @@ _FILE: Final = re.compile(
 )
 
 
-def read_tool_index(content: bytes, name: str) -> ToolIndex:
+def read_tool_index(content: bytes, name: str, *, parse: Parse = parsed) -> ToolIndex:
     """Reads the document, or raises `document-invalid` with all that is wrong with it.
 
     Args:
         content: The bytes of the document.
         name: How errors call it; `.json` at its end means JSON.
+        parse: Where the nodes come from, if not from the text itself.
     """
-    return read_document(content, name, _document)
+    return read_document(content, name, _document, parse)
 
 
 def usual_file(tool: str) -> str:

@@ -24,7 +24,7 @@ from consentry.declare.names import profile_name, tool_name, version
 from consentry.declare.nodes import json_of
 from consentry.declare.pathentries import GrantCheck, PathEntry, charge
 from consentry.declare.quantities import cpu_time, duration, size
-from consentry.declare.reader import read_document
+from consentry.declare.reader import Parse, parsed, read_document
 from consentry.declare.tool import (
     AuditConfig,
     Capabilities,
@@ -64,7 +64,11 @@ _KEYS_OF_REQUIREMENTS = (
 
 
 def read_tool_manifest(
-    content: bytes, name: str, *, roots: ProtectedRoots | None = None
+    content: bytes,
+    name: str,
+    *,
+    roots: ProtectedRoots | None = None,
+    parse: Parse = parsed,
 ) -> ToolManifest:
     """Reads the document, or raises `document-invalid` with all that is wrong with it.
 
@@ -72,9 +76,10 @@ def read_tool_manifest(
         content: The bytes of the document.
         name: How errors call it; `.json` at its end means JSON.
         roots: The protected roots, bound to the homes of this machine; as shipped where not given.
+        parse: Where the nodes come from, if not from the text itself.
     """
     reading = _Reading(protected_roots() if roots is None else roots)
-    manifest = read_document(content, name, reading.document)
+    manifest = read_document(content, name, reading.document, parse)
     if manifest is None:
         raise TypeError(f"{name} was read without a problem and without a tool")
     return manifest

@@ -217,6 +217,11 @@ class Fields:
             if name not in names:
                 _refuse_unknown(entry.key, name, [each for each in names if each not in entries])
 
+    @property
+    def said(self) -> frozenset[str]:
+        """The keys that are there."""
+        return frozenset(self._entries)
+
     def find(self, name: str) -> Value | None:
         """The value of a key, if the key is there."""
         if name not in self._names:
