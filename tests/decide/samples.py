@@ -5,6 +5,7 @@ from consentry.base.clock import Instant
 from consentry.base.units import Duration
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consent import Consent, ConsentTerms
+from consentry.decide.consentask import AnswerRules, ConsentAsk
 from consentry.decide.grant import Grant, GrantScope, GrantTerms
 from consentry.decide.identity import Identity, Role, local_identity, web_identity
 from consentry.decide.lasting import Lasts
@@ -12,6 +13,8 @@ from consentry.decide.machine import Machine, MachineScope
 from consentry.decide.permit import Permit, PermitOrder, make_permit
 from consentry.decide.question import Answer, Channel, Outcome, Question, RequestKind
 from consentry.decide.session import Leader, Session, SessionKind
+from consentry.declare.consent import RememberDuration
+from consentry.declare.tool import ConsentLevel
 from consentry.record.auditfields import ConsentMethod
 from consentry.surface.lattice import Surface
 
@@ -46,6 +49,22 @@ def question(subject: str = "tool:build", **changes: object) -> Question:
         "session_id": SESSION,
     }
     return Question(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def ask(level: ConsentLevel = ConsentLevel.EXPLICIT, **changes: object) -> ConsentAsk:
+    """A tool that wants to run."""
+    is_strict = level is ConsentLevel.STRICT
+    fields: dict[str, object] = {
+        "tool": "build",
+        "version": "1.0.0",
+        "digest": DIGEST,
+        "surface": SURFACE,
+        "arguments": ("--fast", ""),
+        "workspace": "/work/project",
+        "rules": AnswerRules(RememberDuration.SESSION, needs_reason=is_strict),
+        "shown": {"description": "builds"},
+    }
+    return ConsentAsk(level=level, **{**fields, **changes})  # type: ignore[arg-type]
 
 
 def answer(outcome: Outcome = Outcome.APPROVED, by: Identity = OWNER, **changes: object) -> Answer:

@@ -113,6 +113,9 @@ class Code(StrEnum):
     APPROVAL_DENIED = "approval-denied"
     TOOL_UNKNOWN = "tool-unknown"
     TOOL_DENIED = "tool-denied"
+    APPROVAL_EXPIRED = "approval-expired"
+    APPROVAL_SUPERSEDED = "approval-superseded"
+    ID_AMBIGUOUS = "id-ambiguous"
 
 
 @cache

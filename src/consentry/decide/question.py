@@ -40,6 +40,7 @@ class Channel(StrEnum):
 
     TERMINAL = "terminal"
     COMMAND = "command"
+    BATCH = "batch"
     INBOX = "inbox"
     ELICITATION = "elicitation"
     POLICY = "policy"

@@ -95,6 +95,12 @@ class StoredConsents:
         """The consent with this id."""
         return _TABLE.find(self._journal.database, consent_id)
 
+    def of_request(self, request_id: str) -> Sequence[Consent]:
+        """What that request gave, whatever became of it."""
+        return _TABLE.select(
+            self._journal.database, "request_id = ?", (request_id,), "ORDER BY consent_id"
+        )
+
     def open(self, tool: str) -> Sequence[Consent]:
         """The tool's consents, newest first, without those used, revoked or of an ended session."""
         return _TABLE.select(

@@ -99,6 +99,15 @@ class StoredRequests:
             self._journal.database, "digest = ?", (digest,), "ORDER BY requested_at, request_id"
         )
 
+    def beginning(self, prefix: str) -> Sequence[ApprovalRequest]:
+        """Those whose id begins so, however they ended, the oldest first."""
+        return _TABLE.select(
+            self._journal.database,
+            "request_id >= ? AND request_id < ?",
+            (prefix, f"{prefix}~"),  # behind every letter that an id is made of
+            "ORDER BY request_id",
+        )
+
     def _required(self, request_id: str) -> ApprovalRequest:
         request = self.find(request_id)
         if request is None:
