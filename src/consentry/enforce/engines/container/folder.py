@@ -1,8 +1,8 @@
 """The driver's own folder: what one run's container is given, and what is left of runs that were killed.
 
 One folder for each driver that lives, locked by it, and in it one for each run, called as its
-container. Whoever comes next finds the folders of those that are gone, ends their containers by those
-names, and removes them.
+container, and one with what all of them are given alike. Whoever comes next finds the folders of those
+that are gone, ends their containers by those names, and removes them.
 """
 
 import fcntl
@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,7 +64,8 @@ class DriversFolder:
         """`kind` is the engine's name."""
         self._prefix = f"{PREFIX}{kind}-"
         self.path, self._lock = own_folder(self._prefix)
-        self.settings = str(self.of_run(_SETTINGS).path)
+        self._alike = self.of_run(_SETTINGS)
+        self.settings = str(self._alike.path)
 
     def sweep(self, end_container: Callable[[str], None]) -> None:
         """Ends and removes what others of this kind left behind."""
@@ -75,13 +77,13 @@ class DriversFolder:
         Landlock lets no program start it again, and the loader would have to read it.
         """
         with Path(os.path.realpath(sys.executable)).open("rb") as source:
-            return RunFolder(Path(self.settings)).copy(INTERPRETER, source.fileno(), 0o111)
+            return self._alike.copy(INTERPRETER, source.fileno(), 0o111)
 
     def of_run(self, name: str) -> "RunFolder":
         """A new one for the container of that name."""
         path = Path(self.path, name)
         path.mkdir(mode=0o700)
-        return RunFolder(path)
+        return RunFolder(path, Path(self.path, _SETTINGS))
 
     def close(self, end_container: Callable[[str], None]) -> None:
         """Removes it with all that is left in it."""
@@ -95,6 +97,16 @@ class RunFolder:
     """What one container is given."""
 
     path: Path
+    alike: Path
+
+    def share(self, content: bytes, mode: int) -> str:
+        """A file that every run has alike, bound read-only; made once for each content."""
+        place = self.alike / f"{mode:03o}-{sha256(content).hexdigest()}"
+        if not place.exists():
+            # Another thread may be about to make it, and none is to see half of it.
+            own = self.write(f"alike-{place.name}", content, mode)
+            Path(own).replace(place)
+        return str(place)
 
     def write(self, name: str, content: bytes, mode: int) -> str:
         """A new file; where it lies."""

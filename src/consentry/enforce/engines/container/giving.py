@@ -94,7 +94,6 @@ def container_for(given: Given, makers: Makers, folder: RunFolder) -> Container:
     plan = given.plan
     mounting = _mounting(given, makers, folder)
     folder.write("order", order_of(_order(given, mounting)), 0o444)
-    folder.write("start", makers.code, 0o444)
     folder.write("alive", b"", 0o444)
     folder.give_report(given.host.inner[0])
     profile = json.dumps(profile_of(given.host.machine, given.filter)).encode()
@@ -109,7 +108,7 @@ def container_for(given: Given, makers: Makers, folder: RunFolder) -> Container:
         owner=str(os.getpid()),
         image=makers.image,
         user=f"{makers.ids[0]}:{makers.ids[1]}",
-        profile=folder.write("profile", profile, 0o600),
+        profile=folder.share(profile, 0o600),
         bound=tuple(bound.values()),
         in_memory=tuple(each for path, each in in_memory.items() if path not in bound),
         shared_bytes=max(1, plan.wanted.limits.written_bytes // _SHARE),
@@ -140,7 +139,8 @@ def _of_first_process(makers: Makers, folder: RunFolder) -> Iterator[Bound]:
     if _PREFIX != _HOSTS_OWN:
         yield Bound(_PREFIX, _PREFIX)
     yield Bound(makers.interpreter, f"{INSIDE}/{INTERPRETER}")
-    for name in ("start", "order", "alive"):
+    yield Bound(folder.share(makers.code, 0o444), f"{INSIDE}/start")
+    for name in ("order", "alive"):
         yield Bound(str(folder.path / name), f"{INSIDE}/{name}")
     yield Bound(str(folder.path / "report"), f"{INSIDE}/report", is_writable=True)
 
@@ -203,11 +203,11 @@ def _written(
     for number, item in enumerate(items):
         match item:
             case Text(path, content):
-                files[path] = folder.write(f"text{number}", content, 0o444)
+                files[path] = folder.share(content, 0o444)
             case Copy(index, path):
                 files[path] = folder.copy(f"copy{number}", sealed[index].descriptor, 0o555)
             case Hidden(path, False):
-                files[path] = folder.write(f"hidden{number}", b"", 0)
+                files[path] = folder.share(b"", 0)
             case _:
                 pass
     return files
