@@ -17,6 +17,7 @@ from consentry.declare.consent import RememberDuration
 from consentry.declare.tool import ConsentLevel
 from consentry.record.auditfields import ConsentMethod
 from consentry.surface.lattice import Surface
+from tests.decide.previews import build_latex
 
 NOW = Instant.parse("2026-01-01T12:00:00.000Z")
 MINUTE = Duration(60_000)
@@ -52,19 +53,16 @@ def question(subject: str = "tool:build", **changes: object) -> Question:
 
 
 def ask(level: ConsentLevel = ConsentLevel.EXPLICIT, **changes: object) -> ConsentAsk:
-    """A tool that wants to run."""
-    is_strict = level is ConsentLevel.STRICT
-    fields: dict[str, object] = {
-        "tool": "build",
-        "version": "1.0.0",
-        "digest": DIGEST,
-        "surface": SURFACE,
+    """A tool that wants to run; what is not the ask's own is changed in its preview."""
+    own: dict[str, object] = {
         "arguments": ("--fast", ""),
         "workspace": "/work/project",
-        "rules": AnswerRules(RememberDuration.SESSION, needs_reason=is_strict),
-        "shown": {"description": "builds"},
+        "rules": AnswerRules(RememberDuration.SESSION, needs_reason=level is ConsentLevel.STRICT),
     }
-    return ConsentAsk(level=level, **{**fields, **changes})  # type: ignore[arg-type]
+    shown: dict[str, object] = {"tool": "build", "digest": DIGEST, "surface": SURFACE}
+    own |= {name: changes.pop(name) for name in own if name in changes}
+    preview = build_latex(level=level, **{**shown, **changes})
+    return ConsentAsk(preview, **own)  # type: ignore[arg-type]
 
 
 def answer(outcome: Outcome = Outcome.APPROVED, by: Identity = OWNER, **changes: object) -> Answer:

@@ -8,14 +8,24 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consentask import AnswerRules, ConsentAsk
-from consentry.decide.consentcheck import Lack
-from consentry.decide.hidden import hidden_in
 from consentry.decide.lasting import Lasts
+from consentry.decide.previewfiles import FileUse
+from consentry.decide.previewparts import CommandUse
 from consentry.decide.question import Answer, Channel, Outcome
 from consentry.declare.consent import RememberDuration
 from consentry.declare.tool import ConsentLevel
 from consentry.record.auditfields import ConsentMethod
-from tests.decide.samples import DIGEST, MACHINE, MINUTE, NOW, SESSION, answer, ask, sample_id
+from tests.decide.samples import (
+    DIGEST,
+    MACHINE,
+    MINUTE,
+    NOW,
+    OTHER_DIGEST,
+    SESSION,
+    answer,
+    ask,
+    sample_id,
+)
 
 BATCH = AnswerRules(RememberDuration.SESSION, allows_batch=True)
 
@@ -36,7 +46,7 @@ def refusal(what: ConsentAsk, given: Answer) -> ConsentryError:
 @pytest.mark.parametrize("level", list(ConsentLevel))
 def test_the_request_says_all_that_an_approver_needs(level: ConsentLevel) -> None:
     """It is read back as it was asked, and names who asks as its subject (CONTRACTS §9-requester)."""
-    what = ask(level, flags=("name has 1 x bidi",), lack=Lack.OTHER_DIGEST)
+    what = ask(level, asked_because=("the tool has changed",))
     request = asked(what)
     assert ConsentAsk.of(request) == what
     assert ConsentAsk.of(ApprovalRequest.from_json(request.to_json())) == what
@@ -47,8 +57,9 @@ def test_the_request_says_all_that_an_approver_needs(level: ConsentLevel) -> Non
     ("name", "value"),
     [
         ("askVersion", 2),
-        ("tool", "other"),
-        ("level", "loose"),
+        ("preview", ask(tool="other").preview.to_json()),
+        ("preview", ask(digest=OTHER_DIGEST).preview.to_json()),
+        ("preview", {**ask().preview.to_json(), "level": "loose"}),
         ("recordReason", "no"),
         ("batch", 0),
         ("remember", "forever"),
@@ -97,15 +108,25 @@ def test_a_batch_is_taken_only_where_it_is_allowed_and_never_for_strict() -> Non
     assert refusal(ask(ConsentLevel.STRICT, rules=BATCH), given).code is Code.ANSWER_REFUSED
 
 
-def test_strict_refuses_what_hides_something() -> None:
-    """Invisible Unicode is flagged everywhere, and a yes to it at level strict is refused."""
-    flags = hidden_in({"description": "tidy\u200bup", "name": "plain", "arguments": "\u202egpj"})
-    assert flags == ("description has 1 x zero-width", "arguments has 1 x bidi")
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"description": "tidy\u200bup"}, "description has 1 x zero-width"),
+        ({"display_name": "Build\u2066"}, "name has 1 x bidi"),
+        ({"arguments": ("\U000e0041",)}, "arguments has 1 x tag"),
+        ({"commands": (CommandUse("rm", ("\x1b[8m",), None),)}, "commands has 1 x ansi"),
+        ({"read": (FileUse("a\ufe0f", "b"),)}, "files has 1 x variation-selector"),
+    ],
+)
+def test_strict_refuses_what_hides_something(change: dict[str, object], found: str) -> None:
+    """Invisible Unicode is flagged at every level, and a yes to it at level strict is refused."""
     given = answer(lasts=Lasts.ONCE, reason="why not")
-    assert "zero-width" in refusal(ask(ConsentLevel.STRICT, flags=flags), given).message
-    ask(ConsentLevel.STRICT).require_takes(given)
-    ask(flags=flags).require_takes(given)
-    ask(ConsentLevel.STRICT, flags=flags).require_takes(answer(Outcome.DENIED))
+    hiding = ask(ConsentLevel.STRICT, **change)
+    assert hiding.hidden == (found,)
+    assert found in refusal(hiding, given).message
+    hiding.require_takes(answer(Outcome.DENIED))
+    ask(**change).require_takes(given)
+    assert ask(ConsentLevel.STRICT, description="línea\n  zwei  ").hidden == ()
 
 
 def test_the_method_follows_the_level() -> None:

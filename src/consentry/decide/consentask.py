@@ -1,9 +1,10 @@
 """What a person is asked to agree to when a tool wants to run, as it stands in the request.
 
-The request is all that an approver in another process has: the tool at its version and digest, the
-very surface that would be remembered, the arguments, the level, and which answers the configuration
-of the asking side takes. It is written once, when the question is put, and read back strictly; what
-was shown (`shown`) is carried along as the preview made it, and decides nothing.
+The request is all that an approver in another process has: the preview with the tool, its version,
+its digest and the very surface that would be remembered, the arguments, and which answers the
+configuration of the asking side takes. What is shown and what is agreed to are one value: nothing
+beside the preview says what the tool is or may. It is written once, when the question is put, and
+read back strictly.
 """
 
 from dataclasses import dataclass, field
@@ -13,33 +14,27 @@ from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.approval import ApprovalRequest
-from consentry.decide.consentcheck import Lack
-from consentry.decide.fields import Fields, check_digest, check_text, check_texts, problem
+from consentry.decide.fields import Fields, check_text, check_texts, problem
+from consentry.decide.hidden import hidden_in
 from consentry.decide.lasting import Lasts
+from consentry.decide.preview import Preview
 from consentry.decide.question import Answer, Channel, Outcome, Question, RequestKind
 from consentry.declare.consent import RememberDuration
 from consentry.declare.tool import ConsentLevel
 from consentry.record.auditfields import ConsentMethod
 from consentry.surface.lattice import Surface
-from consentry.surface.wire import surface_from_json, surface_to_json
 
 ASK_VERSION: Final = 1
 SUBJECT_PREFIX: Final = "tool:"
 
 _FIELDS: Final = (
     "askVersion",
-    "tool",
-    "version",
-    "surface",
+    "preview",
     "arguments",
     "workspace",
-    "level",
     "remember",
     "recordReason",
     "batch",
-    "flags",
-    "lack",
-    "shown",
 )
 
 
@@ -57,31 +52,59 @@ class AnswerRules:
 
 @dataclass(frozen=True, slots=True)
 class ConsentAsk:
-    """One tool that wants to run.
+    """One tool that wants to run, with these arguments, in that workspace."""
 
-    `flags` says what was found in its texts that a person cannot see; `lack` why an earlier yes does
-    not hold.
-    """
-
-    tool: str
-    version: str
-    digest: Digest
-    surface: Surface = field(repr=False)
+    preview: Preview = field(repr=False)
     arguments: tuple[str, ...]
     workspace: str
-    level: ConsentLevel
     rules: AnswerRules = AnswerRules()
-    flags: tuple[str, ...] = ()
-    lack: Lack | None = None
-    shown: Json = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_text("tool", self.tool)
-        check_text("version", self.version)
-        check_digest("digest", self.digest)
         check_text("workspace", self.workspace)
         check_texts("arguments", self.arguments)
-        check_texts("flags", self.flags)
+
+    @property
+    def tool(self) -> str:
+        """Its name."""
+        return self.preview.tool
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+        return self.preview.version
+
+    @property
+    def digest(self) -> Digest:
+        """Its digest, to which the answer binds."""
+        return self.preview.digest
+
+    @property
+    def surface(self) -> Surface:
+        """What it may, and what is remembered."""
+        return self.preview.surface
+
+    @property
+    def level(self) -> ConsentLevel:
+        """How a person is asked."""
+        return self.preview.level
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What its texts and arguments hold that a reader cannot see, a line for each."""
+        shown = self.preview
+        texts = {
+            "name": f"{shown.tool}{shown.display_name}{shown.version}",
+            "description": shown.description,
+            "files": "".join(
+                f"{each.pattern}{each.purpose}" for each in (*shown.read, *shown.write)
+            ),
+            "commands": "".join(
+                "".join((each.program, *each.arguments, each.purpose or ""))
+                for each in shown.commands
+            ),
+            "arguments": "".join(self.arguments),
+        }
+        return hidden_in(texts)
 
     @property
     def is_strict(self) -> bool:
@@ -104,8 +127,8 @@ class ConsentAsk:
         """Raises unless this is an answer that can be given; a no always can."""
         if answer.outcome is not Outcome.APPROVED:
             return
-        if self.is_strict and self.flags:
-            message = f"`{self.tool}` hides something: {'; '.join(self.flags)}"
+        if self.is_strict and self.hidden:
+            message = f"`{self.tool}` hides something: {'; '.join(self.hidden)}"
             raise Refused(Code.ANSWER_REFUSED, message, help_line=_HIDDEN_HELP)
         if self.rules.needs_reason and not (answer.reason or "").strip():
             message = f"a yes to `{self.tool}` needs a reason"
@@ -137,18 +160,12 @@ class ConsentAsk:
         rules = self.rules
         return {
             "askVersion": ASK_VERSION,
-            "tool": self.tool,
-            "version": self.version,
-            "surface": surface_to_json(self.surface),
+            "preview": self.preview.to_json(),
             "arguments": list(self.arguments),
             "workspace": self.workspace,
-            "level": self.level.value,
             "remember": None if rules.remember is None else rules.remember.value,
             "recordReason": rules.needs_reason,
             "batch": rules.allows_batch,
-            "flags": list(self.flags),
-            "lack": None if self.lack is None else self.lack.value,
-            "shown": self.shown,
         }
 
     @classmethod
@@ -161,24 +178,20 @@ class ConsentAsk:
         fields = Fields(question.preview, _FIELDS)
         if fields.whole("askVersion") != ASK_VERSION:
             raise problem("askVersion", f"`{fields.whole('askVersion')}` is not known here")
-        if question.subject != SUBJECT_PREFIX + fields.text("tool"):
-            raise problem("tool", f"`{fields.text('tool')}` is not who asks")
+        preview = Preview.from_json(fields.value("preview"))
+        if question.subject != SUBJECT_PREFIX + preview.tool:
+            raise problem("preview", f"`{preview.tool}` is not who asks")
+        if question.digest != preview.digest:
+            raise problem("digest", "what was shown has another digest")
         return cls(
-            tool=fields.text("tool"),
-            version=fields.text("version"),
-            digest=question.digest,
-            surface=surface_from_json(fields.value("surface")),
+            preview=preview,
             arguments=fields.texts("arguments"),
             workspace=fields.text("workspace"),
-            level=fields.member("level", ConsentLevel),
             rules=AnswerRules(
                 remember=fields.optional_member("remember", RememberDuration),
                 needs_reason=fields.flag("recordReason"),
                 allows_batch=fields.flag("batch"),
             ),
-            flags=fields.texts("flags"),
-            lack=fields.optional_member("lack", Lack),
-            shown=fields.value("shown"),
         )
 
 
