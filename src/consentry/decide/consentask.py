@@ -32,6 +32,7 @@ _FIELDS: Final = (
     "preview",
     "arguments",
     "workspace",
+    "config",
     "remember",
     "recordReason",
     "batch",
@@ -52,12 +53,16 @@ class AnswerRules:
 
 @dataclass(frozen=True, slots=True)
 class ConsentAsk:
-    """One tool that wants to run, with these arguments, in that workspace."""
+    """One tool that wants to run, with these arguments, in that workspace.
+
+    `config` is the configuration folder that was named instead of the usual ones.
+    """
 
     preview: Preview = field(repr=False)
     arguments: tuple[str, ...]
     workspace: str
     rules: AnswerRules = AnswerRules()
+    config: str | None = None
 
     def __post_init__(self) -> None:
         check_text("workspace", self.workspace)
@@ -163,6 +168,7 @@ class ConsentAsk:
             "preview": self.preview.to_json(),
             "arguments": list(self.arguments),
             "workspace": self.workspace,
+            "config": self.config,
             "remember": None if rules.remember is None else rules.remember.value,
             "recordReason": rules.needs_reason,
             "batch": rules.allows_batch,
@@ -192,6 +198,7 @@ class ConsentAsk:
                 needs_reason=fields.flag("recordReason"),
                 allows_batch=fields.flag("batch"),
             ),
+            config=fields.optional_text("config"),
         )
 
 
