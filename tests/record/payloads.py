@@ -286,6 +286,7 @@ _SAMPLES = {
         "profile": "set:filesystem",
         "arguments": ["python3", "build.py"],
         "surface": surface_to_json(NOTHING),
+        "consent": {"level": "explicit", "givenBy": USER, "reason": "wanted"},
     },
     EventType.PERMIT_MADE: _permit_made,
     EventType.EFFECT_DECIDED: lambda: {

@@ -1,17 +1,23 @@
 """Permits in a real store: made after a decision, spent once, here and in time."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from consentry.base.clock import ManualClock
 from consentry.base.errors import BadInput, ConsentryError
 from consentry.base.units import Duration
+from consentry.decide.consent import Consent
+from consentry.decide.lasting import Lasts
 from consentry.decide.permit import PermitOrder
+from consentry.decide.session import SessionKind
 from consentry.store.ledger import Ledger
 from tests.decide.samples import (
     NOW,
     OTHER_MACHINE,
+    OWNER,
     order,
     sample_id,
     terms,
@@ -70,6 +76,85 @@ def test_a_permit_may_be_made_and_spent_at_once(keepers: Keepers) -> None:
     assert first["eventId"] == decision.event_id
     assert (second["type"], second["payload"]["spentAt"]) == ("permit.made", None)
     assert (third["type"], third["payload"]["permitId"]) == ("permit.spent", spent.permit_id)
+
+
+def spent_under(keepers: Keepers, consent_id: str) -> str:
+    """A permit that a consent decides, and the types of what it added to the ledger."""
+    before = len(types(keepers.ledger))
+    decision = Drafts(keepers.ids).make()
+    use = keepers.consents.use_of(consent_id)
+    wanted = order(decision_event_id=decision.event_id)
+    keepers.permits.make_and_spend(wanted, "run-1", decision, *use.drafts, change=use.change)
+    return " ".join(types(keepers.ledger)[before + 1 :])
+
+
+def test_a_consent_for_once_is_used_up_with_the_permit(keepers: Keepers) -> None:
+    """In one go; the second permit under it is refused, and leaves nothing (CONTRACTS §8)."""
+    given = keepers.consents.give(terms(Lasts.ONCE))
+    assert spent_under(keepers, given.consent_id) == "consent.used permit.made permit.spent"
+    used = keepers.consents.find(given.consent_id)
+    assert used is not None
+    assert used.used_at is not None
+    before = types(keepers.ledger)
+    with pytest.raises(ConsentryError) as caught:
+        spent_under(keepers, given.consent_id)
+    assert caught.value.code == "consent-closed"
+    assert types(keepers.ledger) == before
+
+
+def test_a_remembered_consent_gives_permits_as_long_as_it_holds(keepers: Keepers) -> None:
+    """It stays as it was; expired it gives none."""
+    given = keepers.consents.give(terms(Lasts.UNTIL))
+    assert spent_under(keepers, given.consent_id) == "permit.made permit.spent"
+    assert spent_under(keepers, given.consent_id) == "permit.made permit.spent"
+    assert keepers.consents.find(given.consent_id) == given
+    pass_time(keepers, Duration(60_001))
+    with pytest.raises(ConsentryError, match="expired") as caught:
+        spent_under(keepers, given.consent_id)
+    assert caught.value.code == "consent-closed"
+
+
+def overtaken(
+    keepers: Keepers, store: Store, given: Consent, meanwhile: Callable[[], object]
+) -> str:
+    """Why there is no permit when something happens between looking and the transaction."""
+    other = Keepers(Ledger(store.open(), keepers.machine_id), keepers.clock)
+    use = other.consents.use_of(given.consent_id)
+    meanwhile()
+    before = types(keepers.ledger)
+    decision = Drafts(keepers.ids).make()
+    wanted = order(decision_event_id=decision.event_id)
+    with pytest.raises(ConsentryError) as caught:
+        other.permits.make_and_spend(wanted, "run-2", decision, *use.drafts, change=use.change)
+    assert types(keepers.ledger) == before
+    return caught.value.code
+
+
+@pytest.mark.parametrize("lasts", [Lasts.ONCE, Lasts.PERMANENT])
+def test_a_consent_that_is_revoked_meanwhile_gives_no_permit(
+    keepers: Keepers, store: Store, lasts: Lasts
+) -> None:
+    """Looked at, revoked by somebody else, then decided: neither decision nor permit is recorded."""
+    given = keepers.consents.give(terms(lasts))
+    revoke = partial(keepers.consents.revoke, given.consent_id, OWNER)
+    assert overtaken(keepers, store, given, revoke) == "consent-closed"
+
+
+def test_a_consent_for_once_is_not_used_by_two(keepers: Keepers, store: Store) -> None:
+    """Both looked and found it open; one gets the permit."""
+    given = keepers.consents.give(terms(Lasts.ONCE))
+    use = partial(spent_under, keepers, given.consent_id)
+    assert overtaken(keepers, store, given, use) == "consent-closed"
+
+
+def test_a_consent_of_a_session_that_ended_meanwhile_gives_no_permit(
+    keepers: Keepers, store: Store
+) -> None:
+    """A session that is over ends what was for it."""
+    session = keepers.sessions.start(OWNER, SessionKind.LIBRARY).session_id
+    given = keepers.consents.give(terms(Lasts.SESSION, session_id=session))
+    end = partial(keepers.sessions.end, session)
+    assert overtaken(keepers, store, given, end) == "consent-closed"
 
 
 def test_a_permit_that_nothing_decided_is_not_spent_either(keepers: Keepers) -> None:

@@ -87,6 +87,7 @@ class Code(StrEnum):
     REQUEST_LATE = "request-late"
     ANSWER_REFUSED = "answer-refused"
     CONSENT_CLOSED = "consent-closed"
+    CONSENT_STALE = "consent-stale"
     PERMIT_REFUSED = "permit-refused"
     ARCHIVE = "archive"
     ARCHIVE_UNKNOWN = "archive-unknown"

@@ -144,6 +144,7 @@ RUN_DECIDED: Final = object_of(
     field("profile", TEXT),
     field("arguments", _ARGUMENTS),
     field("surface", OBJECT),
+    nullable("consent", OBJECT),
 )
 PERMIT_MADE: Final = object_of(
     _PERMIT_ID,

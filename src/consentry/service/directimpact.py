@@ -12,8 +12,9 @@ from pathlib import Path
 from consentry.base.canonical import Json
 from consentry.enforce.engine import HeldAs, Outcome
 from consentry.enforce.violations import Truth
+from consentry.service.consentrecord import MOST_LISTED
 from consentry.service.readhashes import ReadHashes
-from consentry.service.runrecord import MOST_LISTED, Impact, shown_path
+from consentry.service.runrecord import Impact, shown_path
 
 
 def written_at_once(outcome: Outcome, workspace: Path) -> Impact:

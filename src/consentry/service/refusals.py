@@ -18,13 +18,16 @@ from consentry.base.ids import Uuid7Ids
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
 from consentry.record.events import EventType
+from consentry.service.consentrecord import tool_said, user_refused
 from consentry.service.profiles import NamedProfile, find_profile, profile_word
+from consentry.service.rundecision import RunDecision, ToolFacts
 from consentry.service.runrecord import AUDIT_PREFIX, word_text
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings
 from consentry.store.journal import About, Journal
 
 _ANSWERS: Final = frozenset({Code.PROTECTED_ROOT, Code.NOT_ENFORCEABLE})
+_CONSENT_IS_MISSING: Final = frozenset({Code.CONSENT_CLOSED, Code.CONSENT_STALE})
 _UNKNOWN: Final = "unknown"
 
 OpenJournal = Callable[[], AbstractContextManager[Journal]]
@@ -38,6 +41,23 @@ class Asked:
     profile: str = profile_word(None)
     trigger: Trigger = Trigger.USER_COMMAND
     kind: str = "program"
+    method: ConsentMethod = ConsentMethod.COMMAND_LINE
+    tool: ToolFacts | None = None
+    decision: RunDecision | None = None
+
+    @property
+    def subject(self) -> str:
+        """How records speak of it."""
+        if self.decision is not None:
+            return self.decision.subject
+        return f"{self.kind}:{self.name}" if self.tool is None else self.tool.subject
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        if self.tool is not None:
+            return self.tool.name
+        return word_text(PurePosixPath(self.words[0]).name if self.words else "") or _UNKNOWN
 
 
 @contextmanager
@@ -49,7 +69,7 @@ def refusals_recorded(asked: Asked, journal: OpenJournal) -> Iterator[None]:
         if problem.code in _ANSWERS:
             # Nothing ran: what could not be recorded is still told to whoever asked.
             with suppress(ConsentryError, OSError), journal() as opened:
-                _record(asked, problem, opened)
+                record_refusal(asked, problem, opened)
         raise
 
 
@@ -74,38 +94,41 @@ def journal_of_terminal(around: Surroundings) -> Iterator[Journal]:
         journal.ledger.close()
 
 
-def _record(asked: Asked, problem: Refused, journal: Journal) -> None:
+def record_refusal(asked: Asked, problem: ConsentryError, journal: Journal) -> str:
+    """Writes the audit entry of a run that was not permitted, and gives its id."""
     now = journal.clock.now()
-    entry = _entry(journal.ids.new(AUDIT_PREFIX), asked, problem, journal.context, now)
-    about = About(f"{asked.kind}:{_name(asked)}")
-    journal.ledger.append(journal.draft(EventType.TOOL_AUDIT, about, entry, now))
+    audit_id = journal.ids.new(AUDIT_PREFIX)
+    entry = _entry(audit_id, asked, problem, journal.context, now)
+    journal.ledger.append(journal.draft(EventType.TOOL_AUDIT, About(asked.subject), entry, now))
+    return audit_id
 
 
-def _name(asked: Asked) -> str:
-    return word_text(PurePosixPath(asked.words[0]).name if asked.words else "") or _UNKNOWN
+def _named(asked: Asked) -> dict[str, Json]:
+    if asked.tool is not None:
+        return tool_said(asked.tool)
+    return {"name": asked.name, "version": _UNKNOWN}
 
 
 def _entry(
-    audit_id: str, asked: Asked, problem: Refused, context: Context, at: Instant
+    audit_id: str, asked: Asked, problem: ConsentryError, context: Context, at: Instant
 ) -> dict[str, Json]:
+    method = asked.method if asked.decision is None else asked.decision.method
+    is_answer = isinstance(problem, Refused)
+    status = ExecutionStatus.DENIED if is_answer else ExecutionStatus.NOT_STARTED
     return {
         "id": audit_id,
         "timestamp": str(at),
         "tool": {
-            "name": _name(asked),
-            "version": _UNKNOWN,
+            **_named(asked),
             "arguments": [word_text(word) for word in asked.words],
         },
-        "user": {
-            "id": context.actor,
-            "consentGiven": False,
-            "consentTimestamp": None,
-            "consentMethod": ConsentMethod.COMMAND_LINE.value,
-        },
+        "user": user_refused(
+            context.actor, method, None if problem.code in _CONSENT_IS_MISSING else asked.decision
+        ),
         "execution": {
             "startTime": None,
             "endTime": None,
-            "status": ExecutionStatus.DENIED.value,
+            "status": status.value,
             "exitCode": None,
             "signal": None,
             "limit": None,

@@ -17,11 +17,13 @@ from consentry.decide.permit import Permit, PermitOrder
 from consentry.enforce.engine import Outcome
 from consentry.enforce.hashcache import HashCache
 from consentry.enforce.native.notbuilt import LostSight
-from consentry.record.auditfields import ConsentMethod, ExecutionStatus
+from consentry.record.auditfields import ExecutionStatus
 from consentry.record.events import EventType
 from consentry.service.binding import BoundWish
 from consentry.service.readhashes import ReadHashes
+from consentry.service.rundecision import RunDecision
 from consentry.service.runrecord import AUDIT_PREFIX, RunFacts, audit_entry
+from consentry.store.consents import ConsentUse, StoredConsents
 from consentry.store.journal import About, Journal
 from consentry.store.permits import StoredPermits
 from consentry.surface.wire import surface_to_json
@@ -56,26 +58,43 @@ class RunLedger:
         """With what is remembered in this state directory."""
         return cls(journal, HashCache(state / HASHES))
 
-    def permitted(self, bound: BoundWish, subject: str, digests: Mapping[str, Digest]) -> Permit:
-        """The decision, the permit and its spending, all durable before anything starts."""
+    def permitted(
+        self, bound: BoundWish, decision: RunDecision, digests: Mapping[str, Digest]
+    ) -> Permit:
+        """The decision, the permit and its spending, all durable before anything starts.
+
+        A stored consent that decided it is held again, and used up where it was for one run, in the
+        same transaction; where it does not hold any more, nothing of all this is recorded.
+        """
         journal, confinement = self.journal, bound.confinement
-        words = confinement.program.words
+        words, subject = confinement.program.words, decision.subject
         decided = journal.draft(
             EventType.RUN_DECIDED,
-            About(subject),
+            About(subject, policy_hash=decision.policy_hash),
             {
                 "subject": subject,
                 "decision": "allowed",
-                "consentMethod": ConsentMethod.COMMAND_LINE.value,
+                "consentMethod": decision.method.value,
                 "profile": bound.profile,
                 "arguments": list(words),
                 "surface": surface_to_json(confinement.surface),
+                "consent": decision.to_json(),
             },
             journal.clock.now(),
         )
         order = PermitOrder(subject, digests, words, confinement.surface, decided.event_id)
         permits = StoredPermits(journal.ledger, journal.ids, journal.clock, journal.context)
-        return permits.make_and_spend(order, journal.context.actor, decided)
+        use = self._use_of(decision)
+        return permits.make_and_spend(
+            order, journal.context.actor, decided, *use.drafts, change=use.change
+        )
+
+    def _use_of(self, decision: RunDecision) -> ConsentUse:
+        if decision.consent_id is None:
+            return ConsentUse()
+        journal = self.journal
+        consents = StoredConsents(journal.ledger, journal.ids, journal.clock, journal.context)
+        return consents.use_of(decision.consent_id)
 
     @contextmanager
     def failures_recorded(self, begun: Sequence[RunFacts]) -> Iterator[None]:
@@ -113,7 +132,7 @@ class RunLedger:
         entry = audit_entry(
             audit_id, facts, journal.context, now, ReadHashes(programs=self.programs)
         )
-        about = About(facts.permit.order.subject)
+        about = About(facts.decision.subject, policy_hash=facts.decision.policy_hash)
         journal.ledger.append(journal.draft(EventType.TOOL_AUDIT, about, entry, now))
         return audit_id, entry
 

@@ -22,15 +22,15 @@ from consentry.enforce.layer import path_text
 from consentry.enforce.programs import NATIVE
 from consentry.enforce.undoshelf import Shelved
 from consentry.enforce.violations import PermissionDenied, Truth
-from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
+from consentry.record.auditfields import ExecutionStatus, Trigger
 from consentry.record.envelope import Context
 from consentry.service.binding import BoundWish
+from consentry.service.consentrecord import MOST_LISTED, listed, tool_said, user_given
 from consentry.service.readhashes import ReadHashes
+from consentry.service.rundecision import RunDecision
 from consentry.surface.modes import Writes
 
 AUDIT_PREFIX: Final = "audit"
-MOST_LISTED: Final = 10_000
-
 _KIB: Final = 1 << 10
 _MIB: Final = 1 << 20
 
@@ -79,6 +79,7 @@ class RunFacts:
     """All there is to say of a run; without an outcome, `problem` says why there is none."""
 
     bound: BoundWish
+    decision: RunDecision
     permit: Permit
     digests: Mapping[str, Digest]
     trigger: Trigger
@@ -113,22 +114,15 @@ def audit_entry(
 ) -> dict[str, Json]:
     """The payload of `tool.audit`."""
     confinement = facts.bound.confinement
-    program = facts.bound.started.program
     return {
         "id": audit_id,
         "timestamp": str(at),
         "tool": {
-            "name": confinement.program.path.name,
-            "version": facts.digests.get(str(program), "unknown"),
-            "path": named_path(str(program)),
+            **_named(facts),
+            "path": named_path(str(facts.bound.started.program)),
             "arguments": [word_text(word) for word in confinement.program.words],
         },
-        "user": {
-            "id": context.actor,
-            "consentGiven": True,
-            "consentTimestamp": str(facts.permit.made_at),
-            "consentMethod": ConsentMethod.COMMAND_LINE.value,
-        },
+        "user": user_given(context.actor, facts.decision, facts.permit.made_at),
         "execution": _execution(facts),
         "impact": _impact(facts, hashes),
         "sandbox": _sandbox(facts, hashes),
@@ -141,6 +135,16 @@ def audit_entry(
         },
         "permitId": facts.permit.permit_id,
     }
+
+
+def _named(facts: RunFacts) -> dict[str, Json]:
+    """A tool by its manifest; a program of a command line by its file, whose bytes are its version."""
+    tool = facts.decision.tool
+    if tool is not None:
+        return tool_said(tool)
+    program = str(facts.bound.started.program)
+    name = facts.bound.confinement.program.path.name
+    return {"name": name, "version": facts.digests.get(program, "unknown")}
 
 
 def _execution(facts: RunFacts) -> dict[str, Json]:
@@ -163,6 +167,8 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
     reads = () if facts.outcome is None else facts.outcome.reads
     states = {} if facts.outcome is None else facts.outcome.read_states
     held = {} if facts.outcome is None else facts.outcome.reads_held
+    tool = facts.decision.tool
+    shown = listed(tool, reads)
     read: list[Json] = [
         {
             "path": shown_path(path, workspace),
@@ -170,20 +176,20 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
             "hash": facts.digests.get(path) or hashes.digest_of(path, states.get(path, ())),
             "held": held.get(path, HeldAs.EXACT).value,
         }
-        for path in reads[:MOST_LISTED]
+        for path in shown
     ]
     truth = Truth.OBSERVED if facts.outcome is None else facts.outcome.reads_truth
     return {
         "filesRead": read,
-        "filesWritten": list(facts.impact.written),
-        "filesDeleted": list(facts.impact.deleted),
+        "filesWritten": list(listed(tool, facts.impact.written)),
+        "filesDeleted": list(listed(tool, facts.impact.deleted)),
         "committed": facts.impact.committed,
         "discarded": facts.impact.discarded,
         "filesReadSeen": facts.outcome is not None and facts.outcome.sees_reads,
         "rehearsal": None if facts.impact.rehearsal is None else facts.impact.rehearsal.to_json(),
         "undo": _undo(facts.impact.undo),
         "effectDigest": facts.impact.effect,
-        "filesReadUnlisted": max(0, len(reads) - MOST_LISTED),
+        "filesReadUnlisted": len(reads) - len(shown),
         "hashingLeftOut": {
             "count": hashes.left_out_count,
             "paths": [shown_path(path, workspace) for path in hashes.left_out],

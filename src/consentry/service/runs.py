@@ -2,16 +2,17 @@
 
 The order is the product's promise. The decision and the permit are durable before anything starts;
 the run's record is written whatever happened, and says what was committed. If the ledger cannot be
-written, nothing runs.
+written, nothing runs. What was decided about a tool at certain bytes starts those bytes or nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from consentry.base.canonical import Digest
+from consentry.base.errors import ConsentryError
 from consentry.decide.permit import Permit
-from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.interrupts import Uninterrupted
@@ -21,6 +22,8 @@ from consentry.enforce.sealing import SealedFile, seal
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import BoundWish
 from consentry.service.directimpact import written_at_once
+from consentry.service.refusals import Asked, record_refusal
+from consentry.service.rundecision import RunDecision, by_command_line
 from consentry.service.runledger import Run, RunLedger
 from consentry.service.runrecord import Impact, RunFacts
 from consentry.service.takeover import AT_ITS_END, Takeover, TakeoverTerms
@@ -42,20 +45,23 @@ class Runner:
         plan: Compiled,
         io: Io,
         *,
+        decision: RunDecision | None = None,
         terms: TakeoverTerms = AT_ITS_END,
         trigger: Trigger = Trigger.USER_COMMAND,
     ) -> Run:
-        """One run of a command line; raises when it could not be started.
+        """One run; raises when it could not be started, and has recorded that then.
 
-        What it wrote is dealt with as `terms` say. Who interrupts it meanwhile ends it; a moment
-        later, what became of it is recorded first.
+        Without a `decision` the line itself is one. What it wrote is dealt with as `terms` say. Who
+        interrupts it meanwhile ends it; a moment later, what became of it is recorded first.
         """
+        decided = decision or by_command_line(bound.confinement)
         with Uninterrupted() as interrupts:
-            return self._run(bound, plan, io, interrupts, trigger, terms)
+            return self._run(bound, decided, plan, io, interrupts, trigger, terms)
 
     def _run(
         self,
         bound: BoundWish,
+        decision: RunDecision,
         plan: Compiled,
         io: Io,
         interrupts: Uninterrupted,
@@ -65,51 +71,69 @@ class Runner:
         ledger = RunLedger.of(self.journal, self.state)
         takeover = Takeover.prepared(bound, plan.plan, self.home)
         sealed: list[SealedFile] = []
+        begun: list[RunFacts] = []
         try:
-            for path in bound.confinement.program.copies:
-                sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
-            digests = {str(each.path): each.digest for each in sealed}
-            with interrupts.let_through():
-                for path in bound.confinement.program.startable:
-                    digests[str(path)] = ledger.programs.digest_of(path)
-            facts, outcome = self._launched(ledger, bound, digests, trigger, plan, sealed, io)
+            with self._refusal_recorded(bound, decision, trigger, begun):
+                for path in bound.confinement.program.copies:
+                    sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
+                digests = {str(each.path): each.digest for each in sealed}
+                with interrupts.let_through():
+                    for path in bound.confinement.program.startable:
+                        digests[str(path)] = ledger.programs.digest_of(path)
+                decision.require_unchanged(digests)
+                permitted = self._permitting(ledger, bound, decision, digests, trigger, begun)
+                with ledger.failures_recorded(begun):
+                    outcome = self.engine.launch(plan, permitted, sealed, io)
         finally:
             for each in sealed:
                 each.close()
-        impact = self._taken_over(facts, outcome, takeover, terms)
-        return ledger.recorded(replace(facts, impact=impact), outcome)
+        ended = replace(begun[0], ended_at=self.journal.clock.now(), outcome=outcome)
+        impact = self._taken_over(ended, outcome, takeover, terms)
+        return ledger.recorded(replace(ended, impact=impact), outcome)
 
-    def _launched(
+    @contextmanager
+    def _refusal_recorded(
+        self,
+        bound: BoundWish,
+        decision: RunDecision,
+        trigger: Trigger,
+        begun: Sequence[RunFacts],
+    ) -> Iterator[None]:
+        """Writes an audit entry for what ends in here before there was a permit."""
+        try:
+            yield
+        except ConsentryError as problem:
+            if not begun:
+                words = bound.confinement.program.words
+                asked = Asked(words, bound.profile, trigger, tool=decision.tool, decision=decision)
+                # What could not be recorded did not run, and is told to whoever asked.
+                with suppress(ConsentryError, OSError):
+                    record_refusal(asked, problem, self.journal)
+            raise
+
+    def _permitting(
         self,
         ledger: RunLedger,
         bound: BoundWish,
-        digests: dict[str, Digest],
+        decision: RunDecision,
+        digests: Mapping[str, Digest],
         trigger: Trigger,
-        plan: Compiled,
-        sealed: Sequence[SealedFile],
-        io: Io,
-    ) -> tuple[RunFacts, Outcome]:
-        clock = self.journal.clock
-        begun: list[RunFacts] = []
+        begun: list[RunFacts],
+    ) -> Callable[[], Permit]:
+        """Makes the permit when the engine is ready to start, and notes that it was."""
 
         def permitted() -> Permit:
             with Uninterrupted():  # or it would be decided, and nobody would say what became of it
-                permit = ledger.permitted(bound, subject_of(bound.confinement), digests)
+                permit = ledger.permitted(bound, decision, digests)
+                now, engine = self.journal.clock.now(), self.engine.name
                 begun.append(
                     RunFacts(
-                        bound,
-                        permit,
-                        digests,
-                        trigger,
-                        started_at=clock.now(),
-                        engine=self.engine.name,
+                        bound, decision, permit, digests, trigger, started_at=now, engine=engine
                     )
                 )
             return permit
 
-        with ledger.failures_recorded(begun):
-            outcome = self.engine.launch(plan, permitted, sealed, io)
-        return replace(begun[0], ended_at=clock.now(), outcome=outcome), outcome
+        return permitted
 
     def _taken_over(
         self, facts: RunFacts, outcome: Outcome, takeover: Takeover, terms: TakeoverTerms
@@ -118,10 +142,4 @@ class Runner:
             if outcome.layer is not None:
                 let_go_of(outcome.layer)
             return written_at_once(outcome, facts.bound.confinement.workspace)
-        run = facts.permit.permit_id
-        return takeover.after(outcome, run, self.state, terms)
-
-
-def subject_of(confinement: Confinement) -> str:
-    """What a command line runs, by the program's name."""
-    return f"program:{confinement.program.path.name}"
+        return takeover.after(outcome, facts.permit.permit_id, self.state, terms)

@@ -49,6 +49,7 @@ from consentry.service.refusals import (
     journal_of_terminal,
     refusals_recorded,
 )
+from consentry.service.rundecision import by_line_of_code
 from consentry.service.runledger import Run, RunLedger
 from consentry.service.runrecord import RunFacts
 from consentry.service.surroundings import Surroundings, own_home
@@ -190,9 +191,10 @@ class CodeRunner:
         interpreter = self.engine.interpreter
         digests = {SNIPPET: digest, str(interpreter): ledger.programs.digest_of(interpreter)}
         with Uninterrupted():
-            permit = ledger.permitted(bound, subject_of_code(bound.confinement), digests)
+            decision = by_line_of_code(subject_of_code(bound.confinement))
+            permit = ledger.permitted(bound, decision, digests)
             known = {str(bound.started.program): digest, **digests}
-            facts = RunFacts(bound, permit, known, trigger, started_at=clock.now())
+            facts = RunFacts(bound, decision, permit, known, trigger, started_at=clock.now())
             # What was recorded is JSON, and so is what the snippet gets.
             arguments = json.loads(json.dumps(dict(wish.arguments)))
             with ledger.failures_recorded([facts]):

@@ -6,19 +6,20 @@ the same person, and once for each tool, so that of processes that carry out one
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
-from consentry.base.clock import Clock
+from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.base.ids import IdSource
 from consentry.decide.consent import FIELDS, PREFIX, Consent, ConsentTerms
 from consentry.decide.identity import Identity
 from consentry.decide.lasting import Lasts
-from consentry.record.envelope import Context
+from consentry.record.envelope import Context, Draft
 from consentry.record.events import EventType
 from consentry.store.database import Transaction, Value
 from consentry.store.journal import About, Journal, picked
-from consentry.store.ledger import Ledger
+from consentry.store.ledger import Change, Ledger
 from consentry.store.rows import Overtaken, Table, exists
 
 _TABLE = Table("consent", FIELDS, frozenset({"surface", "arguments"}), Consent.from_json)
@@ -27,6 +28,17 @@ _SESSION_GOES_ON = (
     "(lasts <> 'session' OR EXISTS (SELECT 1 FROM session "
     "WHERE session.session_id = consent.session_id AND session.ended_at IS NULL))"
 )
+
+
+_HOLDS = f"{_OPEN} AND {_SESSION_GOES_ON} AND (expires_at IS NULL OR expires_at >= ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentUse:
+    """What a run that a consent decided adds to the transaction of its permit; without one, nothing."""
+
+    drafts: tuple[Draft, ...] = ()
+    change: Change | None = None
 
 
 class StoredConsents:
@@ -71,6 +83,29 @@ class StoredConsents:
         except Overtaken:
             return _require_open(self._required(consent_id))
         return used
+
+    def use_of(self, consent_id: str) -> ConsentUse:
+        """To be made part of a permit: the consent must hold still, and one for once is used up.
+
+        The change raises where it was used, revoked or has expired meanwhile, or its session is over.
+        """
+        consent = _require_open(self._required(consent_id))
+        journal, now = self._journal, self._journal.clock.now()
+        is_for_once = consent.terms.lasts is Lasts.ONCE
+        # Of a consent that stays as it is the update changes nothing, and holds its row.
+        kept, names = (consent.used(now), ("usedAt",)) if is_for_once else (consent, ("revokedAt",))
+
+        def change(transaction: Transaction) -> None:
+            try:
+                _TABLE.update(transaction, kept, names, _HOLDS, (str(now),))
+            except Overtaken:
+                raise _does_not_hold(consent, now) from None
+
+        if not is_for_once:
+            return ConsentUse(change=change)
+        payload = picked(kept.to_json(), "consentId", "usedAt")
+        draft = journal.draft(EventType.CONSENT_USED, _about(kept), payload, now)
+        return ConsentUse((draft,), change)
 
     def revoke(self, consent_id: str, by: Identity) -> Consent:
         """Takes it back; one that was revoked before stays as it was."""
@@ -145,6 +180,15 @@ def _require_open(consent: Consent) -> Consent:
         )
         raise Refused(Code.CONSENT_CLOSED, message)
     return consent
+
+
+def _does_not_hold(consent: Consent, now: Instant) -> Refused:
+    expires = consent.terms.expires_at
+    if expires is not None and now > expires:
+        why = f"expired at {expires.shown()}"
+    else:
+        why = "was used or revoked meanwhile, or its session is over"
+    return Refused(Code.CONSENT_CLOSED, f"`{consent.consent_id}` {why}, so nothing was started")
 
 
 def _require_approved(transaction: Transaction, terms: ConsentTerms) -> None:

@@ -48,12 +48,23 @@ class StoredPermits:
         self._journal.record(*decisions, made, change=self._insertion(permit, decisions))
         return permit
 
-    def make_and_spend(self, order: PermitOrder, by: str, *decisions: Draft) -> Permit:
-        """A permit that is spent as soon as it is made, recorded as both, all in one go."""
+    def make_and_spend(
+        self, order: PermitOrder, by: str, *decisions: Draft, change: Change | None = None
+    ) -> Permit:
+        """A permit that is spent as soon as it is made, recorded as both, all in one go.
+
+        `change` is what must hold or happen in the same transaction; if it raises, there is no permit.
+        """
         permit, made = self._made(order, LONGEST_LIFE)
         spent = permit.spent(by, self._journal.machine_id, permit.made_at)
-        drafts = (*decisions, made, self._spending(spent))
-        self._journal.record(*drafts, change=self._insertion(spent, decisions))
+        insert = self._insertion(spent, decisions)
+
+        def changes(transaction: Transaction) -> None:
+            if change is not None:
+                change(transaction)
+            insert(transaction)
+
+        self._journal.record(*decisions, made, self._spending(spent), change=changes)
         return spent
 
     def _made(self, order: PermitOrder, life: Duration) -> tuple[Permit, Draft]:

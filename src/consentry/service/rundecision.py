@@ -1,0 +1,117 @@
+"""What decided that something runs: a person's own line, a consent, a policy, or a level that asks nobody.
+
+Whatever decided it, the run takes the same way from here: this is what the ledger says of the decision,
+what the audit entry says of consent, and what is held again in the moment in which the permit is made.
+Nothing here decides anything.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from consentry.base.canonical import Digest, Json
+from consentry.base.clock import Instant
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
+from consentry.decide.identity import Identity
+from consentry.decide.tooldigest import tool_digest
+from consentry.declare.policy import PolicyEntry
+from consentry.declare.tool import AuditConfig, ConsentLevel, ToolManifest
+from consentry.enforce.confinement import Confinement
+from consentry.record.auditfields import ConsentMethod
+
+TOOL: Final = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """The tool that a run is of, and the bytes that were decided about.
+
+    `digest` is the one that was shown and answered; `programs` are the paths of the files that it
+    covers, for each program that the manifest names.
+    """
+
+    name: str
+    version: str
+    manifest: Digest
+    digest: Digest
+    programs: tuple[tuple[str, ...], ...]
+    audit: AuditConfig = field(default_factory=AuditConfig)
+
+    @classmethod
+    def of(
+        cls, manifest: ToolManifest, digest: Digest, programs: tuple[tuple[str, ...], ...]
+    ) -> "ToolFacts":
+        """Of a manifest whose programs were found."""
+        return cls(
+            manifest.name, manifest.version, manifest.digest, digest, programs, manifest.audit
+        )
+
+    @property
+    def subject(self) -> str:
+        """How records speak of it."""
+        return f"{TOOL}:{self.name}"
+
+    def require_unchanged(self, digests: Mapping[str, Digest]) -> None:
+        """Raises unless these digests, by path, are of the bytes that were decided about."""
+        found = tool_digest(
+            self.manifest, [[digests[path] for path in each] for each in self.programs]
+        )
+        if found != self.digest:
+            raise Refused(
+                Code.CONSENT_STALE,
+                f"a program of `{self.name}` is not what it was when the run was decided "
+                f"(`{self.digest}`, now `{found}`), so nothing was started",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunDecision:
+    """Why something may run, in all that is recorded of it.
+
+    Without `consented_at` the moment of the permit counts: the line is the yes. A `consent_id` names
+    a stored consent, which must hold still in the transaction that makes the permit, and is used up
+    there if it was for one run.
+    """
+
+    subject: str
+    method: ConsentMethod
+    consented_at: Instant | None = None
+    given_by: Identity | None = None
+    consent_id: str | None = None
+    request_id: str | None = None
+    level: ConsentLevel | None = None
+    policy_entry: PolicyEntry | None = None
+    policy_hash: Digest | None = None
+    reason: str | None = None
+    tool: ToolFacts | None = None
+
+    def require_unchanged(self, digests: Mapping[str, Digest]) -> None:
+        """Raises where it was for a tool at other bytes than these."""
+        if self.tool is not None:
+            self.tool.require_unchanged(digests)
+
+    def to_json(self) -> dict[str, Json] | None:
+        """What the ledger says of it besides subject and method; of a person's own line nothing."""
+        said: dict[str, Json] = {
+            "level": self.level,
+            "consentId": self.consent_id,
+            "requestId": self.request_id,
+            "givenBy": self.given_by,
+            "reason": self.reason,
+            "policyEntry": None if self.policy_entry is None else str(self.policy_entry.where),
+        }
+        if self.tool is not None:
+            said |= {"version": self.tool.version, "toolDigest": self.tool.digest}
+        return {name: value for name, value in said.items() if value is not None} or None
+
+
+def by_command_line(confinement: Confinement) -> RunDecision:
+    """The decision that a person's own line is; its subject is the program's name."""
+    subject = f"program:{confinement.program.path.name}"
+    return RunDecision(subject=subject, method=ConsentMethod.COMMAND_LINE)
+
+
+def by_line_of_code(subject: str) -> RunDecision:
+    """The same for a snippet."""
+    return RunDecision(subject=subject, method=ConsentMethod.COMMAND_LINE)
