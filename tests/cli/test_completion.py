@@ -12,14 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from consentry.cli.root import make_root
 from tests.cli.conftest import PROGRAM, CommandLine, Ended
 
 SHELLS = ("bash", "zsh", "fish")
-COMMANDS = [
-    *("status", "engines", "doctor", "exec", "code", "learn"),
-    *("effect", "commit", "discard", "undo", "why", "audit", "session", "purge"),
-    *("explain", "completion"),
-]
+COMMANDS = list(make_root().rows)
 
 
 @pytest.fixture

@@ -1,16 +1,31 @@
 """The pages about documents say what the readers do: their examples load, their tables are complete."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
 import pytest
 
-from consentry.declare import nodes, problems, sandboxconfig, source, toolcapabilities, toolmanifest
+from consentry.base.units import Duration
+from consentry.declare import (
+    consentconfig,
+    nodes,
+    policyfile,
+    problems,
+    sandboxconfig,
+    settingsfile,
+    source,
+    toolcapabilities,
+    toolindex,
+    toolmanifest,
+)
+from consentry.declare.anydocument import read_any
+from consentry.declare.consent import DefaultPolicy, LevelRules, RememberDuration
+from consentry.declare.documentkind import DocumentKind
+from consentry.declare.policy import CommitRule
+from consentry.declare.preferences import ApprovalSettings
 from consentry.declare.profile import EngineName
-from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.declare.tool import ConsentLevel, LogLevel, RiskLevel
-from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
 from tests.docs.blocks import DOCS, blocks_of
 from tests.docs.tables import code_spans, table_with_head
@@ -18,19 +33,28 @@ from tests.docs.tables import code_spans, table_with_head
 SANDBOX = DOCS / "reference" / "sandbox-config.md"
 MANIFEST = DOCS / "reference" / "tool-manifest.md"
 DOCUMENTS = DOCS / "reference" / "documents.md"
+CONSENT = DOCS / "reference" / "consent-config.md"
+INDEX = DOCS / "reference" / "tool-index.md"
+POLICY = DOCS / "reference" / "policy.md"
+SETTINGS = DOCS / "reference" / "settings-file.md"
 SPECIFICATION = DOCS / "spec" / "consent.md"
-READERS: dict[str, Callable[[bytes, str], object]] = {
-    "sandboxConfig": read_sandbox_config,
-    "tool": read_tool_manifest,
+KINDS = {
+    "consentSystem": DocumentKind.CONSENT_CONFIG,
+    "sandboxConfig": DocumentKind.SANDBOX_CONFIG,
+    "tool": DocumentKind.TOOL,
+    "tools": DocumentKind.TOOL_MANIFEST,
+    "policyVersion": DocumentKind.POLICY,
+    "approvals": DocumentKind.SETTINGS,
 }
+PAGES = (CONSENT, SANDBOX, MANIFEST, INDEX, POLICY, SETTINGS, SPECIFICATION)
 
 
 def examples() -> Iterator[tuple[Path, str, str]]:
     """Every example in YAML on these pages, and those of the specification that have a reader."""
-    for page in (SANDBOX, MANIFEST, SPECIFICATION):
+    for page in PAGES:
         for block in blocks_of(page.read_text(encoding="utf-8"), "yaml"):
             root = block.text.partition(":")[0]
-            if root in READERS:
+            if root in KINDS:
                 yield page, root, block.text
 
 
@@ -40,14 +64,19 @@ EXAMPLES = list(examples())
 @pytest.mark.parametrize(("page", "root", "text"), EXAMPLES, ids=lambda each: str(each)[-20:])
 def test_examples_load(page: Path, root: str, text: str) -> None:
     """Without a single problem."""
-    assert READERS[root](text.encode(), page.name)
+    assert read_any(KINDS[root], text.encode(), f"{page.name}.yaml")
 
 
 def test_there_are_examples() -> None:
-    """The test above looks at something: one on each page, two in the specification."""
+    """The test above looks at something: one on each page, three in the specification."""
     assert [(page, root) for page, root, _ in EXAMPLES] == [
+        (CONSENT, "consentSystem"),
         (SANDBOX, "sandboxConfig"),
         (MANIFEST, "tool"),
+        (INDEX, "tools"),
+        (POLICY, "policyVersion"),
+        (SETTINGS, "approvals"),
+        (SPECIFICATION, "consentSystem"),
         (SPECIFICATION, "tool"),
         (SPECIFICATION, "sandboxConfig"),
     ]
@@ -65,6 +94,13 @@ def test_every_key_is_listed() -> None:
     assert keys(MANIFEST, "key of a tool") == set(toolmanifest._KEYS)
     assert keys(MANIFEST, "key of `capabilities`") == set(toolcapabilities._KEYS)
     assert keys(MANIFEST, "key of `sandboxRequirements`") == set(toolmanifest._KEYS_OF_REQUIREMENTS)
+    assert keys(CONSENT, "key of `consentSystem`") == set(consentconfig.KEYS)
+    assert keys(CONSENT, "key of a level") == set(consentconfig.KEYS_OF_LEVEL)
+    assert keys(CONSENT, "key of `userPreferences`") == set(consentconfig.KEYS_OF_PREFERENCES)
+    assert keys(INDEX, "key of a tool") == set(toolindex.KEYS_OF_TOOL)
+    assert keys(POLICY, "key") == set(policyfile.KEYS)
+    assert keys(POLICY, "key of an entry") == set(policyfile.KEYS_OF_ENTRY)
+    assert keys(SETTINGS, "key of `approvals`") == set(settingsfile.KEYS_OF_APPROVALS)
     resources = [
         code_spans(row[0])[0].removeprefix("resources.")
         for row in table_with_head(SANDBOX, "key of a profile")
@@ -84,12 +120,46 @@ def test_every_key_is_listed() -> None:
         (MANIFEST, "key of a tool", "riskLevel", RiskLevel),
         (MANIFEST, "key of a tool", "consentLevel", ConsentLevel),
         (MANIFEST, "key of a tool", "auditConfig.logLevel", LogLevel),
+        (CONSENT, "key of `consentSystem`", "defaultPolicy", DefaultPolicy),
+        (CONSENT, "key of `consentSystem`", "consentLevels", ConsentLevel),
+        (CONSENT, "key of `userPreferences`", "rememberDuration", RememberDuration),
+        (POLICY, "key of an entry", "commit", CommitRule),
     ],
 )
 def test_every_word_is_listed(page: Path, head: str, key: str, words: type[StrEnum]) -> None:
     """In the order of the enumeration."""
     [row] = [row for row in table_with_head(page, head) if row[0] == f"`{key}`"]
     assert code_spans(row[1]) == list(words)
+
+
+def test_defaults_of_levels_are_those_that_hold() -> None:
+    """Each flag with the levels at which it is on where nothing is said."""
+    names = {
+        "notification": "notification",
+        "confirmationRequired": "confirmation_required",
+        "showPreview": "show_preview",
+        "showImpactAnalysis": "show_impact_analysis",
+        "recordReason": "record_reason",
+    }
+    rows = {code_spans(row[0])[0]: row for row in table_with_head(CONSENT, "key of a level")}
+    for key, name in names.items():
+        on = [level.value for level in ConsentLevel if getattr(LevelRules.usual(level), name)]
+        assert code_spans(rows[key][2]) == on
+
+
+def test_deadlines_are_those_that_hold() -> None:
+    """Where nothing is said."""
+    usual = ApprovalSettings()
+    rows = {code_spans(row[0])[0]: row for row in table_with_head(SETTINGS, "key of `approvals`")}
+    for name in settingsfile.KEYS_OF_DEADLINES:
+        [written] = code_spans(rows[f"deadlines.{name}"][2])
+        assert Duration.parse(written) == getattr(usual, f"{name}_deadline")
+
+
+def test_every_document_has_its_row() -> None:
+    """On the page about documents, under the name it has in a folder."""
+    files = {code_spans(row[0])[0] for row in table_with_head(DOCUMENTS, "file", "is")}
+    assert files == {kind.file for kind in DocumentKind}
 
 
 def test_every_engine_is_listed() -> None:

@@ -36,6 +36,16 @@ SECTIONS = (
         ),
     ),
     CommandSection(
+        "Say what your tools are",
+        (
+            CommandRow(
+                "schema",
+                "consentry.cli.schema:schema",
+                "Print the JSON Schema of a document, for your editor",
+            ),
+        ),
+    ),
+    CommandSection(
         "Run something confined",
         (
             CommandRow(

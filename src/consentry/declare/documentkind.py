@@ -1,0 +1,42 @@
+"""The kinds of documents in a configuration folder: their names, and the JSON Schema of each.
+
+The schemas are data beside this file, for editors that complete and check while one types. They say
+what a schema can: keys, types, words, forms. What is refused beyond that (a path that is never
+granted, a tool at two levels, two patterns that are the same) only the readers know, and they
+decide: a schema accepts whatever its reader accepts, and no document is read by one.
+"""
+
+from enum import StrEnum
+from importlib.resources import files
+from pathlib import PurePosixPath
+from typing import Final
+
+TOOLS_FOLDER: Final = "tools"
+
+
+class DocumentKind(StrEnum):
+    """One kind; the value is the word that `consentry schema` takes."""
+
+    CONSENT_CONFIG = "consent-config"
+    TOOL = "tool"
+    SANDBOX_CONFIG = "sandbox-config"
+    TOOL_MANIFEST = "tool-manifest"
+    POLICY = "policy"
+    SETTINGS = "settings"
+
+    @property
+    def file(self) -> str:
+        """Where it lies in a configuration folder."""
+        return f"{TOOLS_FOLDER}/NAME.yaml" if self is DocumentKind.TOOL else f"{self}.yaml"
+
+    @classmethod
+    def of(cls, file: str) -> "DocumentKind":
+        """What a file is by its name: one of the known documents, or else a tool."""
+        stem = PurePosixPath(file).stem
+        in_tools = PurePosixPath(file).parent.name == TOOLS_FOLDER
+        return cls(stem) if stem in set(cls) and not in_tools else cls.TOOL
+
+    def schema(self) -> str:
+        """Its JSON Schema (draft 2020-12), as text."""
+        place = files("consentry.declare").joinpath("schemas", f"{self}.json")
+        return place.read_text("utf-8")
