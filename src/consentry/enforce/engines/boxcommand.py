@@ -16,9 +16,12 @@ from consentry.base.errors import Refused
 from consentry.enforce.engine import Control, Held, Lacking
 from consentry.enforce.engines.commandengine import NOT_WATCHED, CommandEngine, CommandPlan
 from consentry.enforce.holding import HeldLimits
+from consentry.enforce.limits import Mechanism
+from consentry.enforce.native.seccompfilter import FilterWish
 from consentry.enforce.native.streamends import Io, StreamEnds
 from consentry.enforce.process import BoxSigns, Command, CommandBox
 from consentry.enforce.sealing import SealedFile
+from consentry.enforce.usage import Control as Limited
 
 _HELD: Final[Mapping[Control, str]] = {
     Control.READS: "a root of its own with nothing but the grants",
@@ -99,6 +102,16 @@ class BoxCommandEngine(CommandEngine):
             message = f"the run could not be held to its limits: {problem.strerror}"
             raise Refused(Code.ENGINE_FAILED, message) from problem
         return box
+
+
+def unwatched(plan: CommandPlan) -> FilterWish:
+    """What the filter on system calls depends on, where nobody observes a run."""
+    return FilterWish(
+        observed=False,
+        memory_files=plan.limits.limit(Limited.MEMORY, Mechanism.WATCHER) is None,
+        lends_identity=plan.plan.direct is None,
+        named_sockets=False,
+    )
 
 
 def unplaceable(plan: CommandPlan) -> Iterator[Lacking]:

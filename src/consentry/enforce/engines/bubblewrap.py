@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from consentry.enforce.engine import Control, Lacking
-from consentry.enforce.engines.boxcommand import BoxCommandEngine, Prepared
+from consentry.enforce.engines.boxcommand import BoxCommandEngine, Prepared, unwatched
 from consentry.enforce.engines.boxplan import (
     Copy,
     Devices,
@@ -31,9 +31,8 @@ from consentry.enforce.engines.boxplan import (
     held_places,
 )
 from consentry.enforce.engines.commandengine import CommandPlan
-from consentry.enforce.limits import Mechanism
 from consentry.enforce.native.plangrants import SHM
-from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
+from consentry.enforce.native.seccompfilter import compile_filter
 from consentry.enforce.process import Command, GivenFiles, children_of
 from consentry.enforce.sealing import SealedFile
 from consentry.enforce.usage import Control as Limited
@@ -105,15 +104,7 @@ class Bubblewrap(BoxCommandEngine):
             yield from ("--setenv", name, value)
 
     def _filter(self, plan: CommandPlan) -> bytes:
-        return compile_filter(
-            self._host.machine,
-            FilterWish(
-                observed=False,
-                memory_files=plan.limits.limit(Limited.MEMORY, Mechanism.WATCHER) is None,
-                lends_identity=plan.plan.direct is None,
-                named_sockets=False,
-            ),
-        )
+        return compile_filter(self._host.machine, unwatched(plan))
 
 
 class _Items:

@@ -10,9 +10,8 @@ The program and its words reach the box in a file in memory, because firejail ta
 
 import os
 import pwd
-import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -27,10 +26,11 @@ from consentry.enforce.engines.boxplan import (
     box_items,
     held_places,
 )
+from consentry.enforce.engines.boxscript import SHELL, BoxScript, Stays, misread
 from consentry.enforce.engines.commandengine import CommandPlan
 from consentry.enforce.native.probe import Trial, nothing_held
 from consentry.enforce.native.runtime import HOME
-from consentry.enforce.process import Command, GivenFiles, children_of
+from consentry.enforce.process import Command, GivenFiles
 
 _AS_ROOT: Final = "it makes no user namespace for root, whose program would be root on the host"
 _REFUSED: Final = (
@@ -81,11 +81,7 @@ class Firejail(BoxCommandEngine):
     def refusals(self, plan: CommandPlan) -> Iterator[Lacking]:
         """Paths that it cannot be told, and bytes that it cannot place."""
         yield from unplaceable(plan)
-        program = plan.wanted.program.path
-        if "=" in str(program):
-            # It would be taken for a variable, and the first argument for the program.
-            why = f"`{program}` has a `=` in it, and would be taken for a variable"
-            yield Lacking(Control.ENVIRONMENT, why, "use the engine `native`, or rename it")
+        yield from misread(plan.wanted.program.path)
         items = tuple(box_items(plan.plan))
         for item in items:
             if isinstance(item, Shown) and item.identity is not None and _is_emptied(item.path):
@@ -118,40 +114,27 @@ class Firejail(BoxCommandEngine):
         for descriptor in held_places(items).values():
             os.close(descriptor)
         files = GivenFiles(ends)
-        told, tells = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        started = files.given(tells)
-        script = files.of(self._script(plan, started, started + 1, has_terminal=has_terminal))
-        words = (
-            program,
-            *_ALWAYS,
-            f"--seccomp={','.join(_REFUSED)}",
-            f"--keep-fd={started},{script}",
-            *self._tree(plan, items),
-            "--",
-            "/bin/sh",
-            f"/proc/self/fd/{script}",
-        )
-        environment = {"HOME": str(_own_home()), "SHELL": "/bin/sh", "LANG": "C.UTF-8"}
-        command = Command(words, environment, streams, tuple(files.all), outlives=True)
-        return Prepared(command, _Signs(told))
-
-    def _script(self, plan: CommandPlan, started: int, script: int, *, has_terminal: bool) -> bytes:
-        """Says that it has begun, and becomes the program with its own environment and session."""
-        wanted = plan.wanted
-        variables = dict(wanted.environment)
+        variables = dict(plan.wanted.environment)
         if variables.get("HOME") == HOME:
             variables["HOME"] = str(_own_home())
-        words = (
-            "/usr/bin/setsid",
-            *(("--ctty",) if has_terminal else ()),
-            "/usr/bin/env",
-            "-i",
-            *(f"{name}={value}" for name, value in variables.items()),
-            str(wanted.program.path),
-            *wanted.program.words[1:],
+        script = BoxScript.given(
+            plan.wanted.program, variables, files, Stays.NOT, has_terminal=has_terminal
         )
-        line = " ".join(map(shlex.quote, words))
-        return os.fsencode(f"exec {script}<&-; echo >&{started}; exec {started}>&-; exec {line}\n")
+        words = (
+            program,
+            *self._fixed(),
+            f"--keep-fd={','.join(map(str, script.kept))}",
+            *self._tree(plan, items),
+            "--",
+            *script.words,
+        )
+        environment = {"HOME": str(_own_home()), "SHELL": SHELL, "LANG": "C.UTF-8"}
+        command = Command(words, environment, streams, tuple(files.all), outlives=True)
+        return Prepared(command, script.signs)
+
+    def _fixed(self) -> Iterator[str]:
+        yield from _ALWAYS
+        yield f"--seccomp={','.join(_REFUSED)}"
 
     def _tree(self, plan: CommandPlan, items: Sequence[Item]) -> Iterator[str]:
         """The host's tree with everything hidden but the grants."""
@@ -203,44 +186,3 @@ def _one_in_run() -> Iterator[Path]:
 def _own_home() -> Path:
     """Where firejail puts an empty home folder: where the list of users has it."""
     return Path(pwd.getpwuid(os.getuid()).pw_dir)
-
-
-class _Signs:
-    """Finds the box by its processes, and hears the script that runs in it."""
-
-    def __init__(self, told: int) -> None:
-        self._told = told
-        self._has_begun = False
-
-    def first_process(self, command: int) -> int | None:
-        """The child of firejail that is the first of a pid namespace."""
-        return next((child for child in children_of(command) if _is_first(child)), None)
-
-    def group_leader(self, command: int) -> int | None:
-        """The program, in a session of its own; a shell of firejail's may stand above it."""
-        first = self.first_process(command)
-        below = () if first is None else children_of(first)
-        for program in (*below, *(each for shell in below for each in children_of(shell))):
-            with suppress(ProcessLookupError):
-                if os.getsid(program) == program:
-                    return program
-        return None
-
-    def problem(self, status: int) -> tuple[str, int, str] | None:
-        """Of a box in which the script never ran."""
-        with suppress(BlockingIOError):
-            self._has_begun = self._has_begun or bool(os.read(self._told, 1))
-        return None if self._has_begun or status < 0 else ("failed", 0, "firejail")
-
-    def close(self) -> None:
-        """Lets go of the pipe."""
-        os.close(self._told)
-
-
-def _is_first(pid: int) -> bool:
-    try:
-        told = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-    numbers = next((line for line in told.splitlines() if line.startswith("NSpid:")), "").split()
-    return numbers[-1:] == ["1"]
