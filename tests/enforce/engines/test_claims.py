@@ -1,30 +1,25 @@
-"""A control that an engine claims and does not deliver is found out by its own probe.
+"""What the probe of an engine has not shown is refused, and what it has shown is remembered for what it was.
 
-Each means is taken away by a class that only tests have; the claim stays, and the probe must show it
-as lacking, and the engine must then refuse what needs it.
+That a probe finds out every claim that is not delivered is shown in `test_threes`.
 """
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from consentry.enforce.engine import Control, Held, NotEnforceable, Probe
-from consentry.enforce.engines import bubblewrap, rememberedprobe
-from consentry.enforce.engines.boxplan import Hidden, Item, Shown
+from consentry.enforce.engines import rememberedprobe
 from consentry.enforce.engines.bubblewrap import Bubblewrap
-from consentry.enforce.engines.commandengine import CommandPlan
 from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.engines.rememberedprobe import RememberedProbe
 from consentry.enforce.engines.tryout import direct_confinement
-from consentry.enforce.native.planner import Plan
-from consentry.enforce.native.seccompfilter import ALLOW, FilterProgram
 from consentry.enforce.scorecard import Ground
 from consentry.surface.protected import protected_roots
 from tests.enforce.boxes import PYTHON
+from tests.enforce.engines.weakened import BwrapWithoutFilter
 
 _GROUND = EngineGround(None, protected_roots(), "/usr/bin:/bin")
 _LACKS = Bubblewrap(_GROUND).lacks()
@@ -33,91 +28,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-class _WithoutFilter(Bubblewrap):
-    def _filter(self, plan: CommandPlan) -> bytes:  # noqa: ARG002 - as it is called
-        code = FilterProgram.begun(self._host.machine)
-        code.give(ALLOW)
-        return code.assembled()
-
-
-class _Without(Bubblewrap):
-    """Some words are not said."""
-
-    words: Sequence[str] = ()
-    instead: Sequence[str] = ()
-
-    def _namespaces(self, plan: CommandPlan) -> Iterator[str]:
-        yield from (word for word in super()._namespaces(plan) if word not in self.words)
-        yield from self.instead
-
-
-class _WithoutNetwork(_Without):
-    instead = ("--share-net",)
-
-
-class _WithoutPids(_Without):
-    words = ("--unshare-all",)
-    instead = ("--unshare-ipc", "--unshare-net", "--unshare-uts")
-
-
-def _changed(change: Callable[[Item], Item | None]) -> Callable[[Plan], Iterator[Item]]:
-    usual = bubblewrap.box_items
-
-    def items(plan: Plan) -> Iterator[Item]:
-        for item in usual(plan):
-            changed = change(item)
-            if changed is not None:
-                yield changed
-
-    return items
-
-
-def _shown(item: Item) -> Item | None:
-    return None if isinstance(item, Hidden) else item
-
-
-def _writable(item: Item) -> Item:
-    if isinstance(item, Shown) and item.identity is not None:
-        return Shown(item.source, item.path, item.identity, is_writable=True)
-    return item
-
-
-@pytest.mark.parametrize(
-    ("engine", "control"),
-    [
-        (_WithoutFilter, Control.SYSTEM_CALLS),
-        (_WithoutNetwork, Control.NO_NETWORK),
-        (_WithoutPids, Control.PROCESSES_APART),
-    ],
-)
-def test_a_claim_without_its_means_is_lacking(engine: type[Bubblewrap], control: Control) -> None:
-    """The attack is a real one: with the means it is stopped, without them it succeeds."""
-    assert control in {each.control for each in Bubblewrap(_GROUND).try_out().probe.held}
-    shown = engine(_GROUND).try_out().probe
-    assert control in {each.control for each in engine(_GROUND).claims()}
-    assert control not in {each.control for each in shown.held}
-    assert control in {each.control for each in shown.lacking}
-
-
-@pytest.mark.parametrize(
-    ("change", "control"), [(_shown, Control.DENY_INSIDE), (_writable, Control.WRITES)]
-)
-def test_a_box_that_shows_more_is_found_out(
-    change: Callable[[Item], Item | None], control: Control, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A denied folder that is not covered, a granted one that can be written."""
-    monkeypatch.setattr(bubblewrap, "box_items", _changed(change))
-    shown = Bubblewrap(_GROUND).try_out().probe
-    assert control in {each.control for each in shown.lacking}
-
-
 def test_what_was_not_shown_is_refused(tmp_path: Path) -> None:
     """From memory as well, until something that it stands on is another."""
     ground = EngineGround(None, protected_roots(), "/usr/bin:/bin", tmp_path)
     with Ground("/var/tmp") as place:
         wanted = direct_confinement(place.confinement(Path(PYTHON)), _LACKS)
         with pytest.raises(NotEnforceable) as refused:
-            _WithoutFilter(ground).compile(wanted)
+            BwrapWithoutFilter(ground).compile(wanted)
         assert Control.SYSTEM_CALLS in {each.control for each in refused.value.lacking}
         with pytest.raises(NotEnforceable):
             Bubblewrap(ground).compile(wanted)  # it believes what was remembered
