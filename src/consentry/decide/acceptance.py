@@ -109,12 +109,16 @@ class Acceptance:
         )
 
 
-class Acceptances(Protocol):
-    """Where acceptances are kept; every question is about the machine this program runs on."""
+class Accepted(Protocol):
+    """Knows what was accepted on the machine this program runs on."""
 
     def is_accepted(self, workspace: str, digest: Digest) -> bool:
         """Whether these very documents were accepted in this workspace, and not withdrawn."""
         ...
+
+
+class Acceptances(Accepted, Protocol):
+    """Where acceptances are kept; every question is about the machine this program runs on."""
 
     def accept(self, workspace: str, files: Mapping[str, Digest], by: Identity) -> Acceptance:
         """Records the word; what was accepted before in the same workspace is withdrawn with it."""
@@ -127,3 +131,19 @@ class Acceptances(Protocol):
     def standing(self, workspace: str) -> Acceptance | None:
         """The one that was accepted last and not withdrawn, whatever the documents are now."""
         ...
+
+
+class NothingAccepted:
+    """What was accepted where nothing was ever kept."""
+
+    def is_accepted(self, workspace: str, digest: Digest) -> bool:  # noqa: ARG002 - as every other
+        """Never."""
+        return False
+
+
+class AsIfAccepted:
+    """For showing what an acceptance would change, before there is one; for no other use."""
+
+    def is_accepted(self, workspace: str, digest: Digest) -> bool:  # noqa: ARG002 - as every other
+        """Always."""
+        return True

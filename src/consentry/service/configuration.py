@@ -1,46 +1,78 @@
 """The configuration that counts: the user's own documents, and a workspace's as far as they may.
 
-`Effective` is what every command goes by; nothing else reads these documents. A tool's manifest is
-read when the tool is asked for.
+`Effective` is what every command goes by; nothing else reads these documents. The order: the user's
+folder, on top of it the workspace's; a folder named with `--config` replaces both. What lies in the
+workspace is a stranger's and may only make things stricter until the user has accepted the digest of
+all its documents together (`decide.trust`). A tool's manifest is read when the tool is asked for.
+
+A document that cannot be read stops the command with its place, whosesoever it is: a configuration of
+which a part is missing might be a looser one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final, TypeVar
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
-from consentry.base.errors import UsageProblem
+from consentry.base.errors import ConsentryError, Refused, UsageProblem, Where
 from consentry.base.nearest import closest
+from consentry.base.units import Size
+from consentry.decide.acceptance import Accepted, digest_of_files
 from consentry.decide.levels import LevelDecision, level_for
-from consentry.decide.trust import Ignored
+from consentry.decide.policyhash import policy_hash
+from consentry.decide.profiletrust import merged_sandbox, strangers_share
+from consentry.decide.trust import Ignored, merged_consent, merged_policy
 from consentry.declare.consent import ConsentConfig
-from consentry.declare.policy import PolicyEntry
+from consentry.declare.consentconfig import read_consent_config
+from consentry.declare.index import ToolIndex
+from consentry.declare.policy import Policy, PolicyEntry
+from consentry.declare.policyfile import read_policy
 from consentry.declare.preferences import OwnSettings
-from consentry.declare.profile import SandboxConfig
-from consentry.declare.tool import Origin, ToolManifest
-from consentry.service.places import Configuration
+from consentry.declare.profile import DeclaredLimits, Profile, SandboxConfig
+from consentry.declare.sandboxconfig import read_sandbox_config
+from consentry.declare.settingsfile import read_settings
+from consentry.declare.tool import ToolManifest
+from consentry.declare.toolindex import read_tool_index
+from consentry.declare.toolmanifest import read_tool_manifest
+from consentry.enforce.confinement import Limits
+from consentry.service.documentcache import DocumentCache
+from consentry.service.documents import Document, FolderDocuments
+from consentry.service.places import Configuration, Workspace, find_configuration
+from consentry.service.protection import protected_here
+from consentry.service.statedir import find_state
+from consentry.service.surroundings import Surroundings
+from consentry.service.tooltable import (
+    INDEX_FILE,
+    LoadedTool,
+    ToolSource,
+    ToolTable,
+    names_that_count,
+    sources_in,
+)
+from consentry.surface.catalog import capability_catalog
 
+__all__ = ["Effective", "LoadedTool", "load_configuration"]
 
-@dataclass(frozen=True, slots=True)
-class LoadedTool:
-    """A tool's manifest, where it came from, and whether that was accepted."""
+CONSENT_FILE: Final = "consent-config.yaml"
+SANDBOX_FILE: Final = "sandbox-config.yaml"
+POLICY_FILE: Final = "policy.yaml"
+SETTINGS_FILE: Final = "settings.yaml"
+USUAL_LIMITS: Final = DeclaredLimits(written=Size(Limits().written_bytes))
 
-    manifest: ToolManifest
-    file: Path
-    origin: Origin
-    is_accepted: bool
-    requires_consent: bool | None
-
-    @property
-    def is_trusted(self) -> bool:
-        """Whether it counts in full: the user's own, or accepted by its digest."""
-        return self.origin is Origin.OWN or self.is_accepted
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """Everything that counts here, and what does not."""
+    """Everything that counts here, and what does not.
+
+    `strangers` has the digest of every document of the workspace's, and `is_accepted` says whether
+    they were accepted as they are; where there are none, there is nothing to accept.
+    """
 
     consent: ConsentConfig
     sandbox: SandboxConfig
@@ -50,12 +82,13 @@ class Effective:
     ignored: tuple[Ignored, ...]
     policy_hash: Digest
     folders: Configuration
+    strangers: Mapping[str, Digest]
+    is_accepted: bool
 
     def tool(self, name: str) -> LoadedTool:
         """The tool of that name, or `tool-unknown` with the one that was probably meant."""
-        found = self.tools.get(name)
-        if found is not None:
-            return found
+        if name in self.tools:
+            return self.tools[name]
         nearest = closest(name, self.tools)
         help_line = None if nearest is None else f"did you mean `{nearest}`?"
         raise UsageProblem(
@@ -70,3 +103,169 @@ class Effective:
             requires_consent=tool.requires_consent,
             is_trusted=tool.is_trusted,
         )
+
+    def profile_of(self, tool: LoadedTool) -> Profile | None:
+        """The profile that the tool's manifest names, as far as it counts for it; None if none is."""
+        requirements = tool.manifest.requirements
+        if requirements.profile is None:
+            return None
+        profile = self.sandbox.profiles.get(requirements.profile)
+        if profile is None:
+            nearest = closest(requirements.profile, self.sandbox.profiles)
+            help_line = (
+                f"write it into `{SANDBOX_FILE}`"
+                if nearest is None
+                else f"did you mean `{nearest}`?"
+            )
+            message = f"there is no profile `{requirements.profile}` here"
+            raise UsageProblem(
+                Code.FILE_UNUSABLE, message, where=tool.manifest.where, help_line=help_line
+            )
+        return profile if tool.is_trusted else strangers_share(profile, USUAL_LIMITS)
+
+
+def load_configuration(
+    around: Surroundings,
+    workspace: Workspace,
+    named: str | None,
+    accepted: Accepted,
+) -> Effective:
+    """What counts in this workspace; raises for the first document that cannot be read.
+
+    Args:
+        around: What the command was started in.
+        workspace: Where it is to run.
+        named: The folder of `--config`, which then is the only one.
+        accepted: Which digests the user has accepted.
+    """
+    folders = find_configuration(around, workspace, named)
+    for folder in folders.folders:
+        for concern in folder.concerns:
+            raise Refused(concern.code, concern.message, help_line=concern.help_line)
+    loading = _Loading(around, DocumentCache(_place_to_keep(around, workspace)))
+    documents = [FolderDocuments(folder) for folder in folders.folders if folder.exists]
+    strangers: dict[str, Digest] = {}
+    for each in documents:
+        if not each.is_own:
+            each.read_all(names_that_count(each.folder, loading.index(each)))
+            strangers |= each.digests(workspace.path)
+    digest = digest_of_files(strangers)
+    is_accepted = bool(strangers) and accepted.is_accepted(str(workspace.path), digest)
+    for each in documents:
+        loading.add(each, is_accepted=is_accepted)
+    return loading.effective(folders, strangers, is_accepted=is_accepted)
+
+
+def _place_to_keep(around: Surroundings, workspace: Workspace) -> Path | None:
+    """The state directory, where it is there and safe; what is kept in it only saves time."""
+    try:
+        state = find_state(around, workspace)
+    except ConsentryError:
+        return None
+    return state.real if state.exists and not state.concerns else None
+
+
+class _Loading:
+    """Folders one after the other, each on top of what is there."""
+
+    def __init__(self, around: Surroundings, cache: DocumentCache) -> None:
+        self._around = around
+        self._cache = cache
+        self._roots = protected_here(around)
+        self._consent = ConsentConfig()
+        self._sandbox = SandboxConfig()
+        self._policy = Policy()
+        self._settings = OwnSettings()
+        self._tools: list[ToolSource] = []
+        self._ignored: list[Ignored] = []
+
+    def index(self, documents: FolderDocuments) -> ToolIndex | None:
+        """The index of a folder, if it has one."""
+        return self._read(documents, INDEX_FILE, read_tool_index)
+
+    def add(self, documents: FolderDocuments, *, is_accepted: bool) -> None:
+        """Puts a folder on top of what is there, as far as it counts."""
+        consent = self._read(documents, CONSENT_FILE, read_consent_config)
+        read_sandbox = partial(read_sandbox_config, roots=self._roots)
+        sandbox = self._read(documents, SANDBOX_FILE, read_sandbox)
+        policy = self._read(documents, POLICY_FILE, read_policy)
+        settings = self._read(documents, SETTINGS_FILE, read_settings)
+        if documents.is_own:
+            self._consent = consent or self._consent
+            self._sandbox = sandbox or self._sandbox
+            self._policy = policy or self._policy
+            self._settings = settings or self._settings
+        else:
+            self._merge(documents, consent, sandbox, is_accepted=is_accepted)
+            entries, ignored = merged_policy(
+                self._policy, policy or Policy(), is_accepted=is_accepted
+            )
+            self._policy = Policy(entries)
+            self._ignored += ignored
+            if settings is not None:
+                where = Where(str(documents.folder.path / SETTINGS_FILE))
+                self._ignored.append(
+                    Ignored(where, "settings count only if they are your own", lowers=False)
+                )
+        sources, ignored = sources_in(documents, self.index(documents), is_accepted=is_accepted)
+        self._tools += sources
+        self._ignored += ignored
+
+    def _merge(
+        self,
+        documents: FolderDocuments,
+        consent: ConsentConfig | None,
+        sandbox: SandboxConfig | None,
+        *,
+        is_accepted: bool,
+    ) -> None:
+        folder = documents.folder.path
+        if consent is not None:
+            file = str(folder / CONSENT_FILE)
+            merged = merged_consent(self._consent, consent, file, is_accepted=is_accepted)
+            self._consent = merged.consent
+            self._ignored += merged.ignored
+        if sandbox is not None:
+            file = str(folder / SANDBOX_FILE)
+            boxes = merged_sandbox(
+                self._sandbox, sandbox, file, USUAL_LIMITS, is_accepted=is_accepted
+            )
+            self._sandbox = boxes.sandbox
+            self._ignored += boxes.ignored
+
+    def effective(
+        self, folders: Configuration, strangers: Mapping[str, Digest], *, is_accepted: bool
+    ) -> Effective:
+        """All of it, once every folder was added."""
+        tools = ToolTable(self._tools, self._manifest)
+        return Effective(
+            self._consent,
+            self._sandbox,
+            self._policy.entries,
+            self._settings,
+            tools,
+            (*self._ignored, *tools.ignored),
+            policy_hash(
+                self._consent,
+                self._sandbox,
+                self._policy.entries,
+                protected_roots=self._roots.digest,
+                catalog_version=capability_catalog().version,
+            ),
+            folders,
+            MappingProxyType(dict(strangers)),
+            is_accepted,
+        )
+
+    def _manifest(self, document: Document) -> ToolManifest:
+        return read_tool_manifest(
+            document.content, document.name, roots=self._roots, parse=self._cache.parse
+        )
+
+    def _read(
+        self, documents: FolderDocuments, name: str, read: Callable[..., Read]
+    ) -> Read | None:
+        document = documents.find(name)
+        if document is None:
+            return None
+        return read(document.content, document.name, parse=self._cache.parse)
