@@ -6,6 +6,7 @@ delivered fails here, and so does one for which there is no attack.
 
 import json
 import os
+import pwd
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +52,10 @@ def threes(request: pytest.FixtureRequest) -> Threes:
     if name not in _HERE:
         pytest.skip(f"{made(name).missing()}: what it is told is tested, not what it holds")
     with folder_elsewhere() as place:
-        os.chown(place, uid, uid)
+        if uid != os.getuid():
+            os.chown(place, uid, uid)
+        elif name == "firejail" and place.is_relative_to(pwd.getpwuid(uid).pw_dir):
+            pytest.skip("it takes no grant in a home, and this user may write nowhere else")
         call = f"print_threes({name!r}, {str(place)!r})"
         told = hosts.run_as(uid, f"from tests.enforce.engines.threes import print_threes; {call}")
     return Threes(name, json.loads(told))
