@@ -3,6 +3,7 @@
 from consentry.base.canonical import Digest
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
+from consentry.decide.acceptance import Acceptance, digest_of_files
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consent import Consent, ConsentTerms
 from consentry.decide.consentask import AnswerRules, ConsentAsk
@@ -69,6 +70,13 @@ def answer(outcome: Outcome = Outcome.APPROVED, by: Identity = OWNER, **changes:
     """The owner's yes at the terminal."""
     fields: dict[str, object] = {"role": Role.OWNER, "channel": Channel.TERMINAL}
     return Answer(outcome, by, **{**fields, **changes})  # type: ignore[arg-type]
+
+
+def acceptance() -> Acceptance:
+    """The owner's word for two documents."""
+    files = {".consentry/policy.yaml": DIGEST, ".consentry/tools/lint.yaml": OTHER_DIGEST}
+    place, digest = "/work/paper", digest_of_files(files)
+    return Acceptance(sample_id("acceptance"), MACHINE, place, digest, files, OWNER, NOW)
 
 
 def request() -> ApprovalRequest:

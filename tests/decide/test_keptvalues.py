@@ -36,6 +36,8 @@ VALUES = {
     "consent-revoked": samples.consent().revoked(APPROVER, LATER),
     **{f"grant-{scope}": samples.grant(scope) for scope in GrantScope},
     "grant-revoked": samples.grant().revoked(OWNER, LATER),
+    "acceptance": samples.acceptance(),
+    "acceptance-withdrawn": samples.acceptance().withdrawn(APPROVER, LATER),
     "permit-made": samples.permit(),
     "permit-spent": samples.permit().spent("run", samples.MACHINE, LATER),
     **{f"session-{kind}": samples.session(kind) for kind in SessionKind},

@@ -273,6 +273,20 @@ _SAMPLES = {
         "revokedBy": USER,
         "revokedAt": LATER,
     },
+    EventType.WORKSPACE_ACCEPTED: lambda: {
+        "acceptanceId": sample_id("acceptance"),
+        "machineId": MACHINE,
+        "workspace": "/home/user/src/paper",
+        "digest": DIGEST,
+        "files": [{"path": ".consentry/consent-config.yaml", "hash": DIGEST}],
+        "acceptedBy": USER,
+        "acceptedAt": AT,
+    },
+    EventType.WORKSPACE_WITHDRAWN: lambda: {
+        "acceptanceId": sample_id("acceptance"),
+        "withdrawnBy": USER,
+        "withdrawnAt": LATER,
+    },
     EventType.GRANT_GIVEN: _grant_given,
     EventType.GRANT_REVOKED: lambda: {
         "grantId": sample_id("grant"),

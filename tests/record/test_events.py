@@ -132,6 +132,8 @@ def test_every_life_begins_and_ends_by_an_event() -> None:
         "consent.given",
         "consent.used",
         "consent.revoked",
+        "workspace.accepted",
+        "workspace.withdrawn",
         "grant.given",
         "grant.revoked",
         "run.decided",
@@ -165,6 +167,7 @@ _LIVES = frozenset(
     {
         EventGroup.APPROVALS,
         EventGroup.CONSENTS,
+        EventGroup.ACCEPTANCES,
         EventGroup.GRANTS,
         EventGroup.PERMITS,
         EventGroup.SESSIONS,

@@ -144,6 +144,8 @@ def test_the_table_has_every_type_and_no_other() -> None:
             {"status_id": 1, "status": "Success"},
         ),
         (EventType.CONSENT_REVOKED, {}, {"class_uid": 3005, "activity_id": 2}),
+        (EventType.WORKSPACE_ACCEPTED, {}, {"class_uid": 3005, "activity_id": 1}),
+        (EventType.WORKSPACE_WITHDRAWN, {}, {"class_uid": 3005, "activity_id": 2}),
         (EventType.LEDGER_ARCHIVED, {}, {"class_uid": 1008, "activity_id": 4}),
         (EventType.LEDGER_PURGED, {}, {"class_uid": 1008, "activity_id": 1}),
         (EventType.MACHINE_REGISTERED, {}, {"class_uid": 3004, "activity_id": 6}),

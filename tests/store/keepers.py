@@ -17,6 +17,7 @@ from consentry.base.ids import IdSource, Uuid7Ids
 from consentry.base.units import Duration
 from consentry.decide.session import Leader
 from consentry.record.envelope import Context
+from consentry.store.acceptances import StoredAcceptances
 from consentry.store.consents import StoredConsents
 from consentry.store.database import Database, Row
 from consentry.store.grants import StoredGrants
@@ -81,6 +82,7 @@ class Keepers:
         parts = (self.ledger, self.ids, self.clock, self.context)
         self.requests = StoredRequests(*parts)
         self.consents = StoredConsents(*parts)
+        self.acceptances = StoredAcceptances(*parts)
         self.grants = StoredGrants(*parts)
         self.permits = StoredPermits(*parts)
         self.machines = StoredMachines(*parts)

@@ -12,13 +12,24 @@ from consentry.decide.question import Outcome
 from consentry.decide.session import SessionKind
 from consentry.store.keeping import close_for_good, count_without_effect, remove_without_effect
 from consentry.store.ledger import Ledger
-from tests.decide.samples import MINUTE, NOW, OWNER, answer, grant_terms, order, question, terms
+from tests.decide.samples import (
+    DIGEST,
+    MINUTE,
+    NOW,
+    OWNER,
+    answer,
+    grant_terms,
+    order,
+    question,
+    terms,
+)
 from tests.store.conftest import Store
 from tests.store.keepers import Keepers, all_rows, events, pass_time
 
 DAY = Duration.parse("1d")
-TABLES = ("approval_request", "consent", "capability_grant", "permit", "session", "machine")
-NONE = {"approval_request": 0, "consent": 0, "capability_grant": 0, "permit": 0, "session": 0}
+KEPT = ("approval_request", "consent", "capability_grant", "acceptance", "permit", "session")
+TABLES = (*KEPT, "machine")
+NONE = dict.fromkeys(KEPT, 0)
 
 
 @pytest.fixture
@@ -55,6 +66,7 @@ def test_what_still_decides_something_stays_however_old(keepers: Keepers) -> Non
     keepers.consents.give(terms(Lasts.UNTIL, expires_at=NOW.plus(Duration.parse("50d"))))
     keepers.grants.give(grant_terms())
     keepers.grants.give(grant_terms(GrantScope.SESSION, session_id=session.session_id))
+    keepers.acceptances.accept("/work", {"a.yaml": DIGEST}, OWNER)
     keepers.machines.register("host")
     before = all_rows(keepers.ledger.database, *TABLES)
     assert removed(keepers, NOW.plus(Duration.parse("40d"))) == NONE
@@ -71,6 +83,8 @@ def test_what_was_settled_goes_once_it_is_old_enough(keepers: Keepers) -> None:
     keepers.consents.revoke(revoked.consent_id, OWNER)
     grant = keepers.grants.give(grant_terms())
     keepers.grants.revoke(grant.grant_id, OWNER)
+    keepers.acceptances.accept("/work", {"a.yaml": DIGEST}, OWNER)
+    keepers.acceptances.withdraw("/work", OWNER)
     permit = keepers.permits.make(permit_order(keepers))
     keepers.permits.spend(permit.permit_id, "run")
     ended = keepers.sessions.start(OWNER, SessionKind.LIBRARY)
@@ -80,6 +94,7 @@ def test_what_was_settled_goes_once_it_is_old_enough(keepers: Keepers) -> None:
         "approval_request": 1,
         "consent": 2,
         "capability_grant": 1,
+        "acceptance": 1,
         "permit": 1,
         "session": 1,
     }
@@ -100,6 +115,7 @@ def test_what_ran_out_by_itself_goes_too(keepers: Keepers) -> None:
         "approval_request": 0,
         "consent": 2,
         "capability_grant": 1,
+        "acceptance": 0,
         "permit": 1,
         "session": 1,
     }

@@ -36,6 +36,11 @@ TAMPERED = {
         "UPDATE consent SET machine_scope = '*'",
     ),
     "capability_grant": ("UPDATE capability_grant SET given_role = 'king'",),
+    "acceptance": (
+        "UPDATE acceptance SET files = '[]'",
+        "UPDATE acceptance SET digest = 'sha256:0'",
+        "UPDATE acceptance SET accepted_by = 'system'",
+    ),
     "permit": (
         "UPDATE permit SET digests = '{}'",
         "UPDATE permit SET arguments = '[1]'",
@@ -62,6 +67,8 @@ REFUSED = (
     "UPDATE consent SET request_id = 'r', tool = 't'",
     "UPDATE capability_grant SET scope = 'session'",
     "UPDATE capability_grant SET scope = 'any'",
+    "UPDATE acceptance SET withdrawn_at = '2999'",
+    "UPDATE acceptance SET withdrawn_at = '1999', withdrawn_by = 'x'",
     "UPDATE permit SET spent_at = made_at",
     "UPDATE permit SET spent_at = '2999', spent_by = 'x'",
     "UPDATE permit SET expires_at = made_at",
@@ -82,6 +89,7 @@ def keepers(ledger: Ledger) -> Keepers:
     kept.consents.give(terms())
     kept.consents.give(terms(Lasts.ONCE))
     kept.grants.give(grant_terms())
+    kept.acceptances.accept("/work", {"a.yaml": DIGEST}, OWNER)
     decision = Drafts(kept.ids).make()
     kept.permits.make(order(decision_event_id=decision.event_id), decision)
     kept.sessions.for_leader(OWNER, LEADER)
@@ -102,6 +110,7 @@ def test_a_row_that_cannot_be_is_not_believed(keepers: Keepers) -> None:
         "approval_request": lambda: keepers.requests.supersede_pending(DIGEST),
         "consent": keepers.consents.history,
         "capability_grant": lambda: keepers.grants.of_module("word-count"),
+        "acceptance": lambda: keepers.acceptances.standing("/work"),
         "permit": lambda: keepers.permits.spend(key(keepers, "permit"), "run"),
         "session": keepers.sessions.open,
         "machine": keepers.machines.all,

@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from consentry.base.canonical import Digest, Json, digest_json
 from consentry.base.clock import Instant
+from consentry.base.codes import Code
 from consentry.decide.fields import (
     Fields,
     as_json,
@@ -26,6 +27,7 @@ from consentry.decide.fields import (
 )
 from consentry.decide.identity import Identity, check_identity, check_person
 from consentry.decide.machine import check_machine_id
+from consentry.record.fields import read_list
 
 PREFIX: Final = "acceptance"
 FIELDS: Final = (
@@ -84,7 +86,7 @@ class Acceptance:
             "machineId": self.machine_id,
             "workspace": self.workspace,
             "digest": self.digest,
-            "files": dict(self.files),
+            "files": [{"path": path, "hash": self.files[path]} for path in sorted(self.files)],
             "acceptedBy": self.accepted_by,
             "acceptedAt": str(self.accepted_at),
             "withdrawnBy": self.withdrawn_by,
@@ -101,12 +103,19 @@ class Acceptance:
             machine_id=fields.text("machineId"),
             workspace=fields.text("workspace"),
             digest=fields.digest("digest"),
-            files=MappingProxyType(dict(fields.digests("files"))),
+            files=_files(fields.value("files")),
             accepted_by=Identity(fields.text("acceptedBy")),
             accepted_at=fields.instant("acceptedAt"),
             withdrawn_by=None if withdrawn_by is None else Identity(withdrawn_by),
             withdrawn_at=fields.optional_instant("withdrawnAt"),
         )
+
+
+def _files(listed: Json) -> Mapping[str, Digest]:
+    rows = [
+        Fields(row, ("path", "hash")) for row in read_list("files", listed, Code.DECISION_FIELD)
+    ]
+    return MappingProxyType({row.text("path"): row.digest("hash") for row in rows})
 
 
 class Accepted(Protocol):

@@ -27,6 +27,7 @@ class EventGroup(StrEnum):
     TRANSACTIONS = "transactions"
     APPROVALS = "approvals"
     CONSENTS = "consents"
+    ACCEPTANCES = "acceptances"
     GRANTS = "grants"
     PERMITS = "permits"
     SESSIONS = "sessions"
@@ -199,6 +200,18 @@ class EventType(StrEnum):
         EventGroup.CONSENTS,
         lifecyclefields.CONSENT_REVOKED,
         "the yes was taken back",
+    )
+    WORKSPACE_ACCEPTED = (
+        "workspace.accepted",
+        EventGroup.ACCEPTANCES,
+        lifecyclefields.WORKSPACE_ACCEPTED,
+        "a person let the configuration of a workspace count like their own, at these digests",
+    )
+    WORKSPACE_WITHDRAWN = (
+        "workspace.withdrawn",
+        EventGroup.ACCEPTANCES,
+        lifecyclefields.WORKSPACE_WITHDRAWN,
+        "that was taken back, or replaced by another one",
     )
     GRANT_GIVEN = (
         "grant.given",

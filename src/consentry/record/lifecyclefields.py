@@ -205,6 +205,19 @@ SESSION_ENDED: Final = object_of(
     field("endedAt", INSTANT),
     field("endedWhy", one_of("ended", "process_gone", "age", "replaced")),
 )
+_ACCEPTANCE_ID: Final = field("acceptanceId", id_of("acceptance"))
+WORKSPACE_ACCEPTED: Final = object_of(
+    _ACCEPTANCE_ID,
+    field("machineId", MACHINE_ID),
+    field("workspace", TEXT),
+    field("digest", DIGEST),
+    field("files", list_of(object_of(field("path", TEXT), field("hash", DIGEST)), least=1)),
+    field("acceptedBy", TEXT),
+    field("acceptedAt", INSTANT),
+)
+WORKSPACE_WITHDRAWN: Final = object_of(
+    _ACCEPTANCE_ID, field("withdrawnBy", TEXT), field("withdrawnAt", INSTANT)
+)
 MACHINE_REGISTERED: Final = object_of(field("machineId", MACHINE_ID), field("hostName", ANY_TEXT))
 
 

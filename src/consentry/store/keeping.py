@@ -1,7 +1,7 @@
 """How long rows are kept that have no effect any more, and how they go.
 
 Only rows of `decide`'s tables ever go: settled requests, spent and expired permits, consents that
-were used or revoked or have run out, revoked grants, and sessions that are over. What decides
+were used or revoked or have run out, withdrawn acceptances, revoked grants, and sessions that are over. What decides
 anything today stays, and so does every event: what a row said is in the ledger.
 
 A row that another one still leans on stays with it. A request goes before, or together with, what
@@ -29,6 +29,7 @@ _WITHOUT_EFFECT: Final[Mapping[str, str]] = {
         "revoked_at < ? OR (scope = 'session' AND EXISTS (SELECT 1 FROM session "
         "WHERE session.session_id = capability_grant.session_id AND session.ended_at < ?))"
     ),
+    "acceptance": "withdrawn_at < ?",
     "permit": "COALESCE(spent_at, expires_at) < ?",
     "session": (
         "ended_at < ? "
