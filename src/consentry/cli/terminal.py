@@ -1,0 +1,172 @@
+"""The person's own terminal: what a question is drawn on, and the only place an answer is read from.
+
+It is opened by its name, `/dev/tty`, whatever standard input and output are: what a pipe says is no
+answer. Answers are whole lines, edited by the terminal itself, so that a stray key answers nothing.
+What was typed before a question was drawn is thrown away; while a line is awaited the store is looked
+at, so that an answer from elsewhere ends the wait.
+
+    Cancelled        Ctrl-C, or the end of input (Ctrl-D): the person turned away
+    TerminalGone     the terminal was closed or taken away: there is no person any more
+    EndedMeanwhile   somebody else answered, or it does not matter any more
+
+A process that runs as the same user can still type here where the kernel lets it; see SECURITY.md.
+"""
+
+import os
+import select
+import termios
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final, TypeAlias
+
+from consentry.cli.output import encoded
+
+DEVICE: Final = "/dev/tty"
+
+_EVERY_MS: Final = 150
+_AT_ONCE: Final = 4096
+_LONGEST: Final = 64 << 10
+_USUAL_SIZE: Final = os.terminal_size((80, 24))
+_LEAST_COLUMNS: Final = 40
+_LEAST_LINES: Final = 10
+_INPUT, _OUTPUT, _LOCAL = 0, 1, 3
+
+IsOver: TypeAlias = Callable[[], bool]
+
+
+class Cancelled(Exception):
+    """The person turned away from the question."""
+
+
+class TerminalGone(Exception):
+    """There is no terminal any more."""
+
+
+class EndedMeanwhile(Exception):
+    """The question ended while it was being asked here."""
+
+
+class Terminal:
+    """One opened terminal, in the mode that reads whole lines."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._rest = b""
+
+    @property
+    def size(self) -> os.terminal_size:
+        """Columns and lines; what is unknown or unusably small is taken as usual."""
+        try:
+            found = os.get_terminal_size(self._descriptor)
+        except OSError:
+            return _USUAL_SIZE
+        columns = found.columns if found.columns >= _LEAST_COLUMNS else _USUAL_SIZE.columns
+        return os.terminal_size(
+            (columns, found.lines if found.lines >= _LEAST_LINES else _USUAL_SIZE.lines)
+        )
+
+    def draw(self, text: str) -> None:
+        """Shows text that is safe already, and forgets what was typed before it could be read."""
+        self.write(text)
+        self.forget_typed()
+
+    def write(self, text: str) -> None:
+        """Shows text that is safe already."""
+        rest = encoded(text, "utf-8")
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            raise TerminalGone from None
+
+    def forget_typed(self) -> None:
+        """What was typed so far is no answer to what comes next."""
+        self._rest = b""
+        with suppress(termios.error):
+            termios.tcdrain(self._descriptor)
+            termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+    def line(self, is_over: IsOver) -> str:
+        """The next line that is typed; `is_over` is asked time and again while nothing is."""
+        while b"\n" not in self._rest and len(self._rest) < _LONGEST:
+            self._rest += self._read(is_over)
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode("utf-8", "replace").rstrip("\r")
+
+    def _read(self, is_over: IsOver) -> bytes:
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        while not (events := poll.poll(_EVERY_MS)):
+            if is_over():
+                raise EndedMeanwhile
+        is_closed = any(event & (select.POLLHUP | select.POLLNVAL) for _, event in events)
+        try:
+            typed = os.read(self._descriptor, _AT_ONCE)
+        except OSError:
+            raise TerminalGone from None
+        if typed:
+            return typed
+        raise TerminalGone if is_closed or _is_hung_up(poll) else Cancelled
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """What is typed inside is not shown."""
+        with _mode(self._descriptor, echoes=False):
+            yield
+
+
+@contextmanager
+def open_terminal() -> Iterator[Terminal | None]:
+    """The terminal of this process, or None where it has none; an interrupt cancels."""
+    try:
+        descriptor = os.open(DEVICE, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        yield None
+        return
+    try:
+        with _mode(descriptor, echoes=True):
+            yield Terminal(descriptor)
+    except KeyboardInterrupt:
+        raise Cancelled from None
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+def has_terminal() -> bool:
+    """Whether a person could be asked here."""
+    try:
+        os.close(os.open(DEVICE, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _mode(descriptor: int, *, echoes: bool) -> Iterator[None]:
+    """Whole lines, with the keys that interrupt; afterwards as it was before."""
+    try:
+        before = termios.tcgetattr(descriptor)
+    except termios.error:
+        yield
+        return
+    wanted = [*before]
+    wanted[_INPUT] |= termios.ICRNL
+    wanted[_OUTPUT] |= termios.OPOST | termios.ONLCR
+    wanted[_LOCAL] |= termios.ICANON | termios.ISIG | termios.ECHOE | termios.ECHOK
+    shown = termios.ECHO
+    wanted[_LOCAL] = wanted[_LOCAL] | shown if echoes else wanted[_LOCAL] & ~shown
+    try:
+        _set(descriptor, wanted)
+        yield
+    finally:
+        _set(descriptor, before)
+
+
+def _set(descriptor: int, mode: list[object]) -> None:
+    with suppress(termios.error):
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, mode)  # type: ignore[arg-type]
+
+
+def _is_hung_up(poll: "select.poll") -> bool:
+    return any(event & select.POLLHUP for _, event in poll.poll(0))
