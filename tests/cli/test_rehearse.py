@@ -1,11 +1,7 @@
 """`exec --rehearse`, `effect`, `commit`, `discard` and `undo`, as a person types them."""
 
-import fcntl
 import json
 import os
-import pty
-import subprocess
-import termios
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +12,7 @@ from consentry.service.surroundings import Surroundings
 from consentry.service.takeover import Arrival
 from tests.cli.conftest import CommandLine, Ended, assert_error
 from tests.cli.execs import last_record, put
+from tests.cli.terminals import at_terminal
 from tests.service.rehearsing import Workshop
 
 SCRIPT = "echo new > out/new; echo changed > out/old; rm out/gone; echo 1 > out/.gitmodules"
@@ -151,35 +148,6 @@ def test_nothing_to_keep_it_with_is_told_at_once(line: CommandLine) -> None:
     assert_error(line("exec", *words, CONSENTRY_KEEP="0s"), Code.SETTING_VALUE)
 
 
-def _on_a_terminal(line: CommandLine, words: list[str], typed: bytes) -> tuple[int, str]:
-    """Runs the command with a terminal of its own, standard input closed, and types an answer."""
-    ours, theirs = pty.openpty()
-
-    def take_terminal() -> None:
-        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
-
-    process = subprocess.Popen(
-        [*line.program, *words],
-        cwd=line.cwd,
-        env=line.environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=take_terminal,  # noqa: PLW1509 - a terminal is taken by the process itself
-    )
-    shown = b""
-    while b"[y/N]" not in shown:
-        part = os.read(ours, 4096)
-        assert part
-        shown += part
-    os.write(ours, typed)
-    out, _ = process.communicate(timeout=60)
-    for descriptor in (ours, theirs):
-        os.close(descriptor)
-    return process.returncode, shown.decode() + out.decode()
-
-
 @pytest.fixture
 def strict(consentry: CommandLine) -> str:
     """A run whose commit has to be approved; later `run` starts such ones."""
@@ -190,16 +158,34 @@ def strict(consentry: CommandLine) -> str:
 
 
 @pytest.mark.parametrize(
-    ("typed", "status", "content"), [(b"y\n", 0, "new\n"), (b"\n", 126, "old\n")]
+    ("typed", "status", "content"),
+    [("y", 0, "new\n"), ("a", 0, "new\n"), ("d", 126, "old\n"), ("\x03", 126, "old\n")],
 )
 def test_a_strict_commit_asks_on_the_terminal(
-    consentry: CommandLine, strict: str, typed: bytes, status: int, content: str
+    consentry: CommandLine, strict: str, typed: str, status: int, content: str
 ) -> None:
     """The effect is shown, and only a typed yes is one; without a terminal it is parked with 75."""
     parked = consentry("commit", strict)
     assert_error(parked, Code.APPROVAL_PENDING)
     assert parked.status == 75
-    ended, shown = _on_a_terminal(consentry, ["commit", strict], typed)
-    assert ended == status, shown
-    assert "+new" in shown
+    with at_terminal(consentry, "commit", strict) as terminal:
+        assert "+new" in terminal.see("commit exactly this?")
+        terminal.answer("", typed)
+        assert terminal.ended() == status, terminal.screen
     assert Path(consentry.cwd / "a").read_text() == content
+
+
+def test_a_long_effect_is_shown_in_pages(consentry: CommandLine) -> None:
+    """None of it scrolls away unseen, and Enter alone commits nothing."""
+    around = Surroundings(consentry.environ, consentry.cwd, os.geteuid())
+    run = Workshop(around, consentry.cwd).run("seq 100 > a", Arrival.WHEN_APPROVED)
+    with at_terminal(consentry, "commit", run.audit_id) as terminal:
+        for page in range(1, 6):
+            shown = terminal.see(f"({page} of ")
+            assert shown.count("\n") <= 24
+            terminal.answer("", "")
+        terminal.see("commit exactly this?")
+        terminal.answer("", "")
+        terminal.see("is no answer here")
+        terminal.answer("", "y")
+        assert terminal.ended() == 0, terminal.screen

@@ -22,6 +22,7 @@ from consentry.service.takeover import Arrival
 from consentry.store.requests import StoredRequests
 from tests.enforce.treesight import sight_of
 from tests.service.conftest import MakeAround
+from tests.service.desks import Said
 from tests.service.rehearsing import Workshop
 
 SCRIPT = "echo new > a"
@@ -92,7 +93,7 @@ def test_with_the_question_taken_away_it_would_be_committed(
     shop: Workshop, strict: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control removed: nothing else stands in the way."""
-    monkeypatch.setattr(rehearsals, "require_approved", lambda *_: None)
+    monkeypatch.setattr(rehearsals, "require_approved", lambda *_: (None, False))
     with shop.place() as place:
         assert commit_run(place, strict.audit_id).result is Result.COMMITTED
     assert not _is_old(shop)
@@ -101,10 +102,10 @@ def test_with_the_question_taken_away_it_would_be_committed(
 def test_a_no_is_final_until_it_is_asked_again(shop: Workshop, strict: Run) -> None:
     """Denied is 126, and stays so; a new question needs a new yes."""
     with shop.place() as place:
-        denied = Asking(lambda *_: _answer(Outcome.DENIED))
+        denied = Asking(lambda _: Said(_answer(Outcome.DENIED)))
         assert _refused(place, strict, denied) is Code.APPROVAL_DENIED
         assert _refused(place, strict) is Code.APPROVAL_DENIED
-        approves = Asking(lambda *_: _answer(Outcome.APPROVED))
+        approves = Asking(lambda _: Said(_answer(Outcome.APPROVED)))
         assert _refused(place, strict, approves) is Code.APPROVAL_DENIED
         assert _is_old(shop)
         assert _refused(place, strict, Asking(asks_again=True)) is Code.APPROVAL_PENDING
@@ -124,7 +125,7 @@ def test_an_expired_question_is_a_no(shop: Workshop, strict: Run) -> None:
             digest=impact["effectDigest"],
         )
         _requests(place).ask(question, Duration(0))
-        assert _refused(place, strict) is Code.APPROVAL_DENIED
+        assert _refused(place, strict) is Code.APPROVAL_EXPIRED
         assert _is_old(shop)
 
 
@@ -160,13 +161,32 @@ def test_whoever_is_asked_sees_the_effect(shop: Workshop, strict: Run) -> None:
     """The lines that differ, as they would be committed."""
     seen: list[list[str]] = []
 
-    def asker(_: object, view: Any) -> Answer:
+    def asker(view: Any) -> Said:
         seen.append(list(view.changes[0].unified()))
-        return _answer(Outcome.APPROVED)
+        return Said(_answer(Outcome.APPROVED))
 
     with shop.place() as place:
         commit_run(place, strict.audit_id, Asking(asker))
     assert seen == [["@@ -1,1 +1,1 @@", "-old", "+new"]]
+
+
+def test_whoever_answers_elsewhere_may_commit_it_too(shop: Workshop, strict: Run) -> None:
+    """It is not locked while a person is asked; done once, and both are told that it is done."""
+    results: list[Result] = []
+
+    def elsewhere() -> None:
+        with shop.place() as other:
+            (request,) = _requests(other).pending()
+            _requests(other).answer(request.request_id, _answer(Outcome.APPROVED))
+            results.append(commit_run(other, strict.audit_id).result)
+
+    with shop.place() as place:
+        asker = Said(None, elsewhere, looks=1)
+        results.append(commit_run(place, strict.audit_id, Asking(lambda _: asker)).result)
+        assert _refused(place, strict) is Code.EFFECT_SETTLED
+    assert results == [Result.COMMITTED, Result.COMMITTED]
+    assert [each.status for each in asker.told] == ["approved"]
+    assert len(shop.events("effect.decided")) == 1
 
 
 def test_it_may_be_discarded_without_asking(shop: Workshop, strict: Run) -> None:

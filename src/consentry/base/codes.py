@@ -117,6 +117,9 @@ class Code(StrEnum):
     APPROVAL_EXPIRED = "approval-expired"
     APPROVAL_SUPERSEDED = "approval-superseded"
     ID_AMBIGUOUS = "id-ambiguous"
+    TERMINAL_MISSING = "terminal-missing"
+    PASSPHRASE_REFUSED = "passphrase-refused"  # noqa: S105 - a code
+    PASSPHRASE_UNUSABLE = "passphrase-unusable"  # noqa: S105 - a code
 
 
 @cache

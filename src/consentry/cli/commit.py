@@ -11,6 +11,7 @@ from consentry.cli.effectplace import effects_here, tell_settled
 from consentry.cli.table import Page
 from consentry.cli.terminalanswer import terminal_asker
 from consentry.service.commitapproval import Asking
+from consentry.service.ownsettings import own_settings
 from consentry.service.rehearsals import commit_run
 from consentry.service.surroundings import look_around
 
@@ -46,7 +47,8 @@ def _commit(ctx: click.Context, *, run: str, ask_again: bool) -> ExitStatus:
     around = look_around(os.environ)
     place = effects_here(around)
     with closing(place.journal.ledger):
-        asking = Asking(terminal_asker(output, place, around), asks_again=ask_again)
+        settings = own_settings(around).approvals
+        asking = Asking(terminal_asker(place, around, settings), asks_again=ask_again)
         done = commit_run(place, run, asking)
     tell_settled(output, done)
     return ExitStatus.DONE

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from consentry.base.safetext import safe_block, safe_line
+from consentry.cli.layout import laid_out
 from consentry.decide.approval import ApprovalRequest
 from consentry.declare.consent import RememberDuration
 
@@ -29,13 +30,12 @@ class PromptPages:
     pages: tuple[str, ...]
 
     @classmethod
-    def of_lines(cls, lines: Iterable[str], height: int) -> "PromptPages":
-        """Lines in their order, as many to a page as fit."""
-        listed = list(lines) or [""]
+    def of_lines(cls, lines: Iterable[str], width: int, height: int) -> "PromptPages":
+        """Lines of safe text in their order, as many to a page as fit; what is wider goes on below."""
+        listed = [row for line in lines for row in laid_out(line, width=width)] or [""]
         return cls(
             tuple(
-                "\n".join(listed[start : start + height])
-                for start in range(0, len(listed), height)
+                "\n".join(listed[start : start + height]) for start in range(0, len(listed), height)
             )
         )
 
@@ -43,12 +43,12 @@ class PromptPages:
 def plain_pages(request: ApprovalRequest, width: int, height: int) -> PromptPages:
     """Any request at all: its question, who asks, its digest, and what it carries, in a frame."""
     question = request.question
-    lines = [
+    lines: list[str] = [
         safe_line(question.text),
-        f"asked by {safe_line(question.subject)}, {safe_line(question.kind)}",
+        f"asked by {safe_line(question.subject)}, {question.kind.value}",
         f"digest {question.digest or 'none'}",
     ]
     if question.preview is not None:
         text = json.dumps(question.preview, indent=1, ensure_ascii=False)
         lines += safe_block(text, origin=question.subject, width=width).split("\n")
-    return PromptPages.of_lines(lines, height)
+    return PromptPages.of_lines(lines, width, height)

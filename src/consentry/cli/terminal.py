@@ -22,6 +22,7 @@ from typing import Final, TypeAlias
 from consentry.cli.output import encoded
 
 DEVICE: Final = "/dev/tty"
+MARK: Final = "> "
 
 _EVERY_MS: Final = 150
 _AT_ONCE: Final = 4096
@@ -65,10 +66,13 @@ class Terminal:
             (columns, found.lines if found.lines >= _LEAST_LINES else _USUAL_SIZE.lines)
         )
 
-    def draw(self, text: str) -> None:
-        """Shows text that is safe already, and forgets what was typed before it could be read."""
-        self.write(text)
+    def ask(self, question: str, is_over: IsOver) -> str:
+        """The line that is typed behind the mark; the mark comes when all before it was drawn."""
+        if question:
+            self.write(f"{question}\n")
         self.forget_typed()
+        self.write(MARK)
+        return self.line(is_over)
 
     def write(self, text: str) -> None:
         """Shows text that is safe already."""

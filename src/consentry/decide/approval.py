@@ -93,6 +93,15 @@ class ApprovalRequest:
         """Whether it waits for its answer."""
         return self.answer is None
 
+    @property
+    def ending(self) -> str:
+        """How it ended, by whom, on which way and when; or that it waits, in a sentence."""
+        if self.answer is None:
+            return f"`{self.request_id}` waits for an answer until {self.deadline.shown()}"
+        when = (self.answered_at or self.deadline).shown()
+        ended = f"{self.status} by `{self.answer.by}` ({self.answer.role})"
+        return f"`{self.request_id}` was {ended} through {self.answer.channel} at {when}"
+
     def is_overdue(self, now: Instant) -> bool:
         """Whether it waits although its deadline has passed; that counts as no."""
         return self.is_pending and now > self.deadline
@@ -125,10 +134,7 @@ class ApprovalRequest:
             message = f"the deadline of `{self.request_id}` passed at {self.deadline.shown()}"
             raise Refused(Code.REQUEST_LATE, message)
         if self.answer is not None:
-            when = (self.answered_at or self.deadline).shown()
-            ended = f"{self.status} by `{self.answer.by}` ({self.answer.role})"
-            way = f"through {self.answer.channel} at {when}"
-            raise Refused(Code.REQUEST_SETTLED, f"`{self.request_id}` was {ended} {way}")
+            raise Refused(Code.REQUEST_SETTLED, self.ending)
 
     def _settled(self, answer: Answer, now: Instant) -> "ApprovalRequest":
         return replace(self, answer=answer, answered_at=max(now, self.requested_at))

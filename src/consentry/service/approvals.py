@@ -121,13 +121,24 @@ class Desk:
 
     def wait(self, request: ApprovalRequest, asker: Asker | None = None) -> ApprovalRequest:
         """The request when it has ended, whichever way."""
-        request_id = request.request_id
-        if asker is not None and request.is_pending:
-            answer = asker.ask(request, lambda: self.look(request_id))
-            if answer is not None:
-                return self._answered(request_id, answer, asker)
-        request = self._watched(request_id)
         if asker is not None:
+            request = self.asked(request, asker)
+        if request.is_pending:
+            request = self._watched(request.request_id)
+            if asker is not None:
+                asker.tell(request)
+        return request
+
+    def asked(self, request: ApprovalRequest, asker: Asker) -> ApprovalRequest:
+        """The request after that asker was heard; still pending where nobody answered there."""
+        if not request.is_pending:
+            return request
+        request_id = request.request_id
+        answer = asker.ask(request, lambda: self.look(request_id))
+        if answer is not None:
+            return self._answered(request_id, answer, asker)
+        request = self.look(request_id)
+        if not request.is_pending:
             asker.tell(request)
         return request
 

@@ -14,18 +14,20 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.units import Duration
 from consentry.decide.approval import PENDING, ApprovalRequest
-from consentry.decide.question import Answer, Outcome, Question, RequestKind
+from consentry.decide.question import Outcome, Question, RequestKind
+from consentry.service import approvals
+from consentry.service.approvals import Asker, Desk
 from consentry.service.effects import EffectView
 from consentry.service.keptruns import KeptRun, Place
 from consentry.store.requests import StoredRequests
 
-Asker: TypeAlias = Callable[[ApprovalRequest, EffectView], Answer | None]
-"""Asks whoever is there, with the effect in sight; None where nobody answers now."""
+EffectAsker: TypeAlias = Callable[[EffectView], Asker | None]
+"""Who asks with that effect in sight; None where there is nobody to ask."""
 
 _MOST_SHOWN: Final = 1_000
 
 
-def nobody(_: ApprovalRequest, __: EffectView) -> None:
+def nobody(_: EffectView) -> None:
     """Where there is nobody to ask."""
 
 
@@ -33,30 +35,29 @@ def nobody(_: ApprovalRequest, __: EffectView) -> None:
 class Asking:
     """How a commit is asked for."""
 
-    asker: Asker = nobody
+    asker: EffectAsker = nobody
     asks_again: bool = False
 
 
 def require_approved(
     place: Place, run: KeptRun, digest: Digest, asking: Asking, view: Callable[[], EffectView]
-) -> str:
-    """The id of the request that was approved for this effect; raises while there is none."""
-    journal = place.journal
-    requests = StoredRequests(journal.ledger, journal.ids, journal.clock, journal.context)
-    requests.expire_overdue()
-    request = _latest(requests, place, run, digest)
+) -> tuple[str, bool]:
+    """The id of the request that was approved for this effect, and whether that was asked for now.
+
+    Raises while there is none.
+    """
+    desk = Desk(place.journal)
+    desk.requests.expire_overdue()
+    request = _latest(desk.requests, place, run, digest)
     is_over = request is not None and request.status not in (PENDING, Outcome.APPROVED)
     is_void = request is not None and request.status == Outcome.SUPERSEDED
     if request is None or is_void or (is_over and asking.asks_again):
-        request = requests.ask(_question(run, digest, place), _within(place, run))
-    if request.is_pending:
-        answer = asking.asker(request, view())
-        if answer is None:
-            message = f"`{request.request_id}` asks whether `{run.run_id}` may be committed"
-            raise Refused(Code.APPROVAL_PENDING, message)
-        request = requests.answer(request.request_id, answer)
+        request = desk.requests.ask(_question(run, digest, place), _within(place, run))
+    was_asked = request.is_pending
+    if was_asked and (asker := asking.asker(view())) is not None:
+        request = desk.asked(request, asker)
     require_answer(request, place, run, digest)
-    return request.request_id
+    return request.request_id, was_asked
 
 
 def require_answer(request: ApprovalRequest, place: Place, run: KeptRun, digest: Digest) -> None:
@@ -64,12 +65,7 @@ def require_answer(request: ApprovalRequest, place: Place, run: KeptRun, digest:
     if not _is_about(request, place, run, digest):
         message = f"`{request.request_id}` was answered for another effect"
         raise Refused(Code.APPROVAL_DENIED, message)
-    if request.status != Outcome.APPROVED:
-        by = "nobody" if request.answer is None else request.answer.by
-        message = (
-            f"the commit of `{run.run_id}` was {request.status} (`{request.request_id}`, {by})"
-        )
-        raise Refused(Code.APPROVAL_DENIED, message)
+    approvals.require_approved(request)
 
 
 def _latest(

@@ -26,7 +26,7 @@ from consentry.service.effectledger import (
     settled,
     settled_on_disk,
 )
-from consentry.service.effects import WAITING, view_of
+from consentry.service.effects import WAITING, EffectView, view_of
 from consentry.service.keptruns import EffectConflict, KeptRun, Place, settled_before
 from consentry.service.recovering import tidying_of
 
@@ -47,19 +47,30 @@ class Settled:
 def commit_run(place: Place, named: str | None, asking: Asking = _PLAIN) -> Settled:
     """Commits the effect of a rehearsal; raises with the workspace as it was."""
     run = KeptRun.named(place.history, named)
-    with _waiting(place, run) as (tree, digest):
-        method, request = ConsentMethod.COMMAND_LINE, None
-        if run.rehearsal is not None and run.rehearsal["needsApproval"]:
-            method = ConsentMethod.STRICT_APPROVAL
-            until = str(run.kept_until)
-            request = require_approved(
-                place, run, digest, asking, lambda: view_of(run, tree, WAITING, until)
-            )
-        with Uninterrupted():
-            outcome = _committed(place, run, tree, digest, method, request)
-    undo = outcome.undo
+    method, request, was_asked = ConsentMethod.COMMAND_LINE, None, False
+    if run.rehearsal is not None and run.rehearsal["needsApproval"]:
+        method = ConsentMethod.STRICT_APPROVAL
+        with _held(place, run) as (_, digest):
+            pass
+        # Not under the lock: whoever answers elsewhere has to see the effect as well.
+        request, was_asked = require_approved(place, run, digest, asking, lambda: _view(place, run))
+    try:
+        with _waiting(place, run) as (tree, digest), Uninterrupted():
+            undo = _committed(place, run, tree, digest, method, request).undo
+    except Refused as problem:
+        settlement = run.settlement(place.history)
+        is_done = settlement is not None and settlement.result is Result.COMMITTED
+        if problem.code is not Code.EFFECT_SETTLED or not was_asked or not is_done:
+            raise
+        # Whoever answered while we asked has carried the same approval out.
+        return Settled(run.run_id, Result.COMMITTED, run.effect.files)
     undo_until = None if undo.until is None else str(undo.until)
     return Settled(run.run_id, Result.COMMITTED, run.effect.files, undo_until, undo.why)
+
+
+def _view(place: Place, run: KeptRun) -> EffectView:
+    with _held(place, run) as (tree, _):
+        return view_of(run, tree, WAITING, str(run.kept_until))
 
 
 def discard_run(place: Place, named: str | None) -> Settled:
@@ -73,6 +84,17 @@ def discard_run(place: Place, named: str | None) -> Settled:
 @contextmanager
 def _waiting(place: Place, run: KeptRun) -> Iterator[tuple[Tree, Digest]]:
     """The kept effect, locked, that nothing was done with yet; removed when the block ends well."""
+    with _held(place, run) as held:
+        yield held
+        shelf = Shelf(place.state, REHEARSED)
+        item = shelf.found(run.permit_id)
+        if item is not None:
+            shelf.remove(item)
+
+
+@contextmanager
+def _held(place: Place, run: KeptRun) -> Iterator[tuple[Tree, Digest]]:
+    """The kept effect, locked, that nothing was done with yet."""
     shelf = Shelf(place.state, REHEARSED)
     item = shelf.found(run.permit_id)
     if item is None:
@@ -86,7 +108,6 @@ def _waiting(place: Place, run: KeptRun) -> Iterator[tuple[Tree, Digest]]:
         if run.kept_until is None or run.digest is None or run.kept_until < place.now():
             raise _gone(place, run)
         yield tree, run.digest
-        shelf.remove(item)
 
 
 def _gone(place: Place, run: KeptRun) -> ConsentryError:

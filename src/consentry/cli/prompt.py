@@ -1,0 +1,142 @@
+"""Asks the person at this terminal: the one prompt, whatever the question is about.
+
+It shows what the answer binds to, reads the answer from the terminal itself, and goes on looking at
+the store meanwhile. Ctrl-C and the end of input deny; a terminal that is gone answers nothing, and
+the question stays open to other channels until its deadline. Without a terminal there is no prompt.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from consentry.base.clock import Clock
+from consentry.base.safetext import safe_line
+from consentry.cli.dialogue import Choice, Dialogue, Guard, Presets, Sheet
+from consentry.cli.promptpages import PromptPages, plain_pages
+from consentry.cli.terminal import (
+    Cancelled,
+    EndedMeanwhile,
+    TerminalGone,
+    has_terminal,
+    open_terminal,
+)
+from consentry.decide.approval import ApprovalRequest
+from consentry.decide.consentask import ConsentAsk
+from consentry.decide.identity import Identity, Role
+from consentry.decide.question import Answer, Channel, Outcome, RequestKind
+from consentry.declare.consent import RememberDuration
+from consentry.declare.preferences import ApprovalSettings
+from consentry.service.approvals import Look
+from consentry.service.consenting import lasting
+from consentry.service.identity import local_user
+from consentry.service.ledgers import ledger_place
+from consentry.service.passphrase import Passphrase
+from consentry.service.surroundings import Surroundings
+from consentry.store.journal import Journal
+
+CANCELLED: Final = "cancelled at the prompt"
+
+NO_PRESETS: Final = Presets()
+
+SheetOf: TypeAlias = Callable[[ApprovalRequest], Sheet]
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalPrompt:
+    """An asker at the terminal of this process; `who` answers there."""
+
+    who: Identity
+    clock: Clock
+    guard: Guard | None = None
+    sheet_of: SheetOf | None = None
+    presets: Presets = NO_PRESETS
+    channel: Channel = Channel.TERMINAL
+
+    def ask(self, request: ApprovalRequest, look: Look) -> Answer | None:
+        """The person's answer; None where the terminal is gone or it ended meanwhile."""
+        sheet = (self.sheet_of or usual_sheet)(request)
+        try:
+            with open_terminal() as terminal:
+                if terminal is None:
+                    return None
+                dialogue = Dialogue(
+                    terminal,
+                    sheet,
+                    lambda: not look().is_pending,
+                    presets=self.presets,
+                    guard=self.guard,
+                )
+                try:
+                    return self._answer(request, dialogue.choice())
+                except EndedMeanwhile:
+                    terminal.write("\n")
+                    terminal.forget_typed()
+                    return None
+        except (Cancelled, KeyboardInterrupt):
+            return self._no(CANCELLED)
+        except TerminalGone:
+            return None
+
+    def tell(self, request: ApprovalRequest) -> None:
+        """Says how it ended."""
+        with suppress(TerminalGone, Cancelled), open_terminal() as terminal:
+            if terminal is not None:
+                terminal.write(f"{safe_line(request.ending)}\n")
+
+    def _answer(self, request: ApprovalRequest, choice: Choice) -> Answer:
+        if not choice.is_yes:
+            return self._no(None)
+        if request.question.kind is not RequestKind.CONSENT:
+            return Answer(Outcome.APPROVED, self.who, Role.OWNER, self.channel, choice.reason)
+        lasts, until = lasting(choice.remember, self.clock.now())
+        return Answer(
+            Outcome.APPROVED, self.who, Role.OWNER, self.channel, choice.reason, lasts, until
+        )
+
+    def _no(self, reason: str | None) -> Answer:
+        return Answer(Outcome.DENIED, self.who, Role.OWNER, self.channel, reason)
+
+
+def terminal_prompt(
+    around: Surroundings, journal: Journal, settings: ApprovalSettings
+) -> TerminalPrompt | None:
+    """The prompt of this terminal; None where there is none."""
+    if not has_terminal():
+        return None
+    who = local_user(around, journal.machine_id)
+    return TerminalPrompt(who, journal.clock, guard_of(around, journal.clock, settings))
+
+
+def guard_of(around: Surroundings, clock: Clock, settings: ApprovalSettings) -> Guard | None:
+    """What checks the passphrase, where the settings ask for one or one was set."""
+    passphrase = Passphrase(ledger_place(around).folder, clock)
+    return passphrase.check if settings.passphrase or passphrase.is_set else None
+
+
+def usual_sheet(request: ApprovalRequest) -> Sheet:
+    """How a request is shown, from what it carries alone."""
+    if request.question.kind is RequestKind.CONSENT:
+        return consent_sheet(request, ConsentAsk.of(request))
+    return Sheet(lambda width, height, _: plain_pages(request, width, height))
+
+
+def consent_sheet(
+    request: ApprovalRequest, ask: ConsentAsk, remember: RememberDuration | None = None
+) -> Sheet:
+    """How a tool that wants to run is shown; `remember` instead of the usual time."""
+    hidden = ask.hidden
+    is_refused = bool(hidden) and ask.is_strict
+    return Sheet(
+        lambda width, height, _: plain_pages(request, width, height),
+        remember=None if ask.rules.remember is None else remember or ask.rules.remember,
+        word=ask.tool if ask.is_strict else None,
+        needs_reason=ask.rules.needs_reason,
+        refusal="at level strict nothing is approved that hides characters" if is_refused else None,
+        warnings=tuple(f"! hidden characters: {each}" for each in hidden),
+    )
+
+
+def lines_sheet(lines: Sequence[str]) -> Sheet:
+    """Lines of safe text, and a yes or a no to them."""
+    return Sheet(lambda width, height, _: PromptPages.of_lines(lines, width, height))
