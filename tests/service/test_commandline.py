@@ -8,7 +8,8 @@ import pytest
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
 from consentry.service.binding import BoundWish
-from consentry.service.commandline import FIXED_ENVIRONMENT, RunWish, bind_wish
+from consentry.service.commandline import RunWish, bind_wish
+from consentry.service.programbinding import FIXED_ENVIRONMENT
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
 from consentry.surface.permission_sets import PermissionSet

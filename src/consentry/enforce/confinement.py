@@ -29,10 +29,18 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """What is started: its path, its words, and where.
+class Step:
+    """One command: the program's path, and its words."""
 
-    `copies` are the files whose bytes were hashed and are run from a private copy, `startable` the
+    path: Path
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is started: its path, its words, and where; and what comes `then`, one after the other.
+
+    The next one starts when the one before has ended with status 0, in the same box. `copies` are the files whose bytes were hashed and are run from a private copy, `startable` the
     files that may be executed besides, `prefixes` the folders that interpreters outside `/usr` need.
     """
 
@@ -42,6 +50,21 @@ class Program:
     copies: tuple[Path, ...] = ()
     startable: tuple[Path, ...] = ()
     prefixes: tuple[Path, ...] = ()
+    then: tuple[Step, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All that is started, in order."""
+        return (Step(self.path, self.words), *self.then)
+
+    @property
+    def line(self) -> tuple[str, ...]:
+        """What a permit and a record name: the words; of several commands, each as one text."""
+        if not self.then:
+            return self.words
+        from shlex import join  # noqa: PLC0415 - only tools with several commands need it
+
+        return tuple(join(step.words) for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,15 @@ def untranslatable(wanted: Confinement) -> Iterator[Lacking]:
     if wanted.view is View.VISIBLE:
         why = "the host's tree in sight is shown by mounts that this engine cannot be told of"
         yield Lacking(Control.READS, why, f"{_OUR_OWN}, or the view `private`")
+    yield from one_after_the_other(wanted)
     yield from no_layer_to_place(wanted)
+
+
+def one_after_the_other(wanted: Confinement) -> Iterator[Lacking]:
+    """Several commands in one box are started by a process of ours that stays in it."""
+    if wanted.program.then:
+        why = "several commands in one box are started one after the other by our own engine alone"
+        yield Lacking(Control.PROGRAMS, why, f"{_OUR_OWN}, or give the tool an `entrypoint`")
 
 
 def held_by_landlock(plan: Plan) -> Iterator[Lacking]:

@@ -65,7 +65,7 @@ def require_permitted(permit: Permit, wanted: Confinement, sealed: Sequence[Seal
     order = permit.order
     if permit.spent_at is None:
         raise _refused(permit, "was not spent")
-    if order.arguments != wanted.program.words:
+    if order.arguments != wanted.program.line:
         raise _refused(permit, "is for other arguments")
     if not wanted.surface <= order.surface:
         raise _refused(permit, "is for a smaller surface")

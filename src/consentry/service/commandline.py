@@ -6,19 +6,18 @@ later run could use. What is not named stays closed; what can never be granted i
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
-from consentry.base.errors import Refused, UsageProblem
+from consentry.base.errors import UsageProblem
 from consentry.declare.profile import EngineName
 from consentry.enforce.confinement import Confinement, Limits, Program
 from consentry.enforce.denoflags import OWN_VARIABLES, RUN, FlagGround, deno_options
 from consentry.enforce.egress.ports import proxy_variables
-from consentry.enforce.ownership import is_roots_alone
-from consentry.enforce.programfiles import Started, look_at_program
+from consentry.enforce.programfiles import Started
 from consentry.enforce.programs import DENO
 from consentry.service.binding import (
     ANY,
@@ -36,15 +35,13 @@ from consentry.service.binding import (
 from consentry.service.denoscripts import DenoScript, find_script, require_script_alone
 from consentry.service.enginechoice import EngineWish
 from consentry.service.profiles import with_limits_of
-from consentry.service.programsearch import (
-    find_program,
-    is_protected,
-    is_system,
-    prefix_of,
-    prefixes_of,
-    script_of,
-    started_path,
+from consentry.service.programbinding import (
+    environment_of,
+    found_at,
+    program_of,
+    require_words,
 )
+from consentry.service.programsearch import find_program
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
@@ -52,15 +49,7 @@ from consentry.surface.modes import Denials, LayerPlace, View
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import ProtectedRoots
 
-FIXED_ENVIRONMENT: Final[Mapping[str, str]] = {
-    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "HOME": "/home/user",
-    "TMPDIR": "/tmp",  # noqa: S108 - the box's own
-    "LANG": "C.UTF-8",
-}
-
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_TERMINAL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,31}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +88,7 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     path = find_program(wish.words[0], around) if script is None else script.deno
     written = [granted_pattern(each, workspace, cwd, may_be_new=True) for each in wish.write]
     surface = _surface(wish, workspace, cwd, path, written)
-    environment = _environment(wish, around) | proxy_variables(surface.net_access)
+    environment = environment_of(wish.environment, around) | proxy_variables(surface.net_access)
     named = None
     if script is not None:
         wish, named = _for_deno(wish, script, surface, workspace, around), script.script
@@ -123,17 +112,7 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
 
 def _require_givable(wish: RunWish) -> None:
     require_no_trust(wish, "name what the program needs with --read, --write and --exec")
-    for word in wish.words:
-        if "\0" in word:
-            raise UsageProblem(Code.USAGE, f"`{word}` has a NUL in it, which no argument can have")
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            raise UsageProblem(
-                Code.USAGE,
-                f"the argument `{word}` is not UTF-8, so it could not be recorded",
-                help_line="name the file by a pattern or a link that is UTF-8",
-            ) from None
+    require_words(wish.words)
     for name in wish.environment:
         if _VARIABLE.fullmatch(name) is None:
             raise UsageProblem(
@@ -179,49 +158,13 @@ def _program(
     protected: ProtectedRoots,
     script: Path | None,
 ) -> tuple[Started, Program]:
-    started = look_at_program(path)
-    others = [find_program(name, around) for name in wish.execute if name != ANY]
-    needed = [look_at_program(other) for other in others]
     folder = folder_in(workspace, cwd)
-    script = script or script_of(wish.words, path, folder)
-    files = (*started.files, *(each for other in needed for each in other.files))
-    named = tuple(each for each in (started.program, script) if each is not None)
-    copies = tuple(
-        each
-        for each in dict.fromkeys((*named, *files))
-        if (each in named and not is_system(each) and prefix_of(each, protected) is None)
-        # What somebody could still change after it was hashed is run from a copy as well.
-        or not is_roots_alone(each)
-    )
-    for each in (*copies, *started.files):
-        if is_protected(each, protected) and not is_system(each):
-            raise Refused(Code.PROTECTED_ROOT, f"`{each}` lies in a place that is never granted")
-    prefixes = tuple(
-        dict.fromkeys(
-            prefix
-            for spelled, found in ((path, started), *zip(others, needed, strict=True))
-            for prefix in prefixes_of(spelled, found, protected)
-        )
-    )
-    starts = started_path(path, started, (workspace, *prefixes))
-    # Programs look for themselves by the word they are called; inside, PATH is another.
-    called = wish.words[0] if "/" in wish.words[0] or is_system(path) else str(starts)
-    return started, Program(
-        path=starts,
-        words=(called, *wish.words[1:]),
-        folder=folder,
-        copies=copies,
-        startable=tuple(dict.fromkeys(each for each in files if each not in copies)),
-        prefixes=prefixes,
-    )
-
-
-def _environment(wish: RunWish, around: Surroundings) -> dict[str, str]:
-    """Ours, and the names that were asked for with the values they have here."""
-    terminal = around.environ.get("TERM", "")
-    fixed = {**FIXED_ENVIRONMENT, "TERM": terminal if _TERMINAL.fullmatch(terminal) else "dumb"}
-    asked = {name: value for name, value in around.environ.items() if name in wish.environment}
-    return {**asked, **fixed}
+    first = found_at(path, wish.words, folder)
+    if script is not None:
+        first = replace(first, script=script)
+    others = [find_program(name, around) for name in wish.execute if name != ANY]
+    needed = [found_at(other, (str(other),), folder) for other in others]
+    return first.started, program_of([first], needed, workspace, folder, protected)
 
 
 def _surface(

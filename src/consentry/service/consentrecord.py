@@ -69,11 +69,12 @@ def audit_config(tool: ToolFacts) -> dict[str, Json]:
 
 
 def tool_said(tool: ToolFacts) -> dict[str, Json]:
-    """A tool by its manifest."""
+    """A tool by its manifest; one whose programs were not found has no digest."""
+    digest: dict[str, Json] = {} if tool.digest is None else {"digest": tool.digest}
     return {
         "name": tool.name,
         "version": tool.version,
-        "digest": tool.digest,
+        **digest,
         "auditConfig": audit_config(tool),
     }
 

@@ -1,7 +1,8 @@
 """Records what was refused before there was a permit (CONSENT §audit-1): nothing started, and why.
 
 A line that asks for what is never granted, or for what no engine holds, was understood and answered
-with no; that answer is on record. A line that could not be understood was not answered at all.
+with no; that answer is on record. A line that could not be understood was not answered at all. Of a
+tool everything is on record that kept it from its run.
 """
 
 from collections.abc import Callable, Iterator
@@ -62,11 +63,15 @@ class Asked:
 
 @contextmanager
 def refusals_recorded(asked: Asked, journal: OpenJournal) -> Iterator[None]:
-    """Writes an audit entry for a refusal in here, where the ledger can be written."""
+    """Writes an audit entry for a refusal in here, where the ledger can be written.
+
+    A tool that was found and did not come to its run has one whatever the reason was.
+    """
     try:
         yield
-    except Refused as problem:
-        if problem.code in _ANSWERS:
+    except ConsentryError as problem:
+        is_answer = isinstance(problem, Refused) and problem.code in _ANSWERS
+        if is_answer or asked.tool is not None:
             # Nothing ran: what could not be recorded is still told to whoever asked.
             with suppress(ConsentryError, OSError), journal() as opened:
                 record_refusal(asked, problem, opened)

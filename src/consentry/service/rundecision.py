@@ -34,9 +34,14 @@ class ToolFacts:
     name: str
     version: str
     manifest: Digest
-    digest: Digest
-    programs: tuple[tuple[str, ...], ...]
+    digest: Digest | None = None
+    programs: tuple[tuple[str, ...], ...] = ()
     audit: AuditConfig = field(default_factory=AuditConfig)
+
+    @classmethod
+    def unbound(cls, manifest: ToolManifest) -> "ToolFacts":
+        """Of a manifest whose programs were not found yet, for records of a run that is refused."""
+        return cls(manifest.name, manifest.version, manifest.digest, audit=manifest.audit)
 
     @classmethod
     def of(
@@ -52,6 +57,11 @@ class ToolFacts:
         """How records speak of it."""
         return f"{TOOL}:{self.name}"
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The paths of all files that the digest covers."""
+        return tuple(dict.fromkeys(path for each in self.programs for path in each))
+
     def require_unchanged(self, digests: Mapping[str, Digest]) -> None:
         """Raises unless these digests, by path, are of the bytes that were decided about."""
         found = tool_digest(
@@ -60,8 +70,8 @@ class ToolFacts:
         if found != self.digest:
             raise Refused(
                 Code.CONSENT_STALE,
-                f"a program of `{self.name}` is not what it was when the run was decided "
-                f"(`{self.digest}`, now `{found}`), so nothing was started",
+                f"a file of `{self.name}` is not what it was when its run was decided "
+                f"(the tool was `{self.digest}`, and is `{found}`), so nothing was started",
             )
 
 
@@ -85,6 +95,11 @@ class RunDecision:
     policy_hash: Digest | None = None
     reason: str | None = None
     tool: ToolFacts | None = None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files whose bytes it was for, where it was for a tool."""
+        return () if self.tool is None else self.tool.files
 
     def require_unchanged(self, digests: Mapping[str, Digest]) -> None:
         """Raises where it was for a tool at other bytes than these."""

@@ -67,7 +67,7 @@ class RunLedger:
         same transaction; where it does not hold any more, nothing of all this is recorded.
         """
         journal, confinement = self.journal, bound.confinement
-        words, subject = confinement.program.words, decision.subject
+        words, subject = confinement.program.line, decision.subject
         decided = journal.draft(
             EventType.RUN_DECIDED,
             About(subject, policy_hash=decision.policy_hash),

@@ -120,7 +120,7 @@ def audit_entry(
         "tool": {
             **_named(facts),
             "path": named_path(str(facts.bound.started.program)),
-            "arguments": [word_text(word) for word in confinement.program.words],
+            "arguments": [word_text(word) for word in confinement.program.line],
         },
         "user": user_given(context.actor, facts.decision, facts.permit.made_at),
         "execution": _execution(facts),

@@ -78,8 +78,10 @@ class Runner:
                     sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
                 digests = {str(each.path): each.digest for each in sealed}
                 with interrupts.let_through():
-                    for path in bound.confinement.program.startable:
-                        digests[str(path)] = ledger.programs.digest_of(path)
+                    # A script of root's is read where it lies, and is one of the tool's files too.
+                    for name in (*map(str, bound.confinement.program.startable), *decision.files):
+                        if name not in digests:
+                            digests[name] = ledger.programs.digest_of(Path(name))
                 decision.require_unchanged(digests)
                 permitted = self._permitting(ledger, bound, decision, digests, trigger, begun)
                 with ledger.failures_recorded(begun):
@@ -104,7 +106,7 @@ class Runner:
             yield
         except ConsentryError as problem:
             if not begun:
-                words = bound.confinement.program.words
+                words = bound.confinement.program.line
                 asked = Asked(words, bound.profile, trigger, tool=decision.tool, decision=decision)
                 # What could not be recorded did not run, and is told to whoever asked.
                 with suppress(ConsentryError, OSError):

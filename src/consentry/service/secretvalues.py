@@ -185,7 +185,8 @@ def _require_out_of_reach(
 
 
 def _require_nowhere_else(secrets: tuple[Secret, ...], confinement: Confinement) -> None:
-    shown = (*confinement.program.words, *confinement.environment.values())
+    words = (word for step in confinement.program.steps for word in step.words)
+    shown = (*words, *confinement.environment.values())
     for each in secrets:
         for word in each.telling_words:
             if any(word in text for text in shown):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
-from consentry.enforce.confinement import Confinement
+from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.egress.report import Reached
 from consentry.enforce.engine import (
     Lacking,
@@ -198,7 +198,7 @@ class NativeEngine:
     def _compiled(self, wanted: Confinement) -> NativePlan:
         lacking = list(unheld_of(wanted, self._host))
         limits = LimitPlan.of(
-            wanted.limits, self._limit_means(), writes=wanted.writes, layer=wanted.layer
+            _with_sequencer(wanted), self._limit_means(), writes=wanted.writes, layer=wanted.layer
         )
         lacking += [Lacking(LIMITED[each.control], each.why) for each in limits.unheld]
         if lacking:
@@ -396,6 +396,7 @@ class NativeEngine:
             "listens": True,
             "program": str(wanted.program.path),
             "argv": list(wanted.program.words),
+            "then": [(str(step.path), list(step.words)) for step in wanted.program.then],
             "env": dict(wanted.environment),
             **(plan.bare or {}),
         }
@@ -467,6 +468,14 @@ class NativeEngine:
                 self._stock.close()
                 self._stock = None
             self._proxy.close()
+
+
+def _with_sequencer(wanted: Confinement) -> Limits:
+    """The limits, with a process more where one of ours starts several commands in order."""
+    limits = wanted.limits
+    if not wanted.program.then or limits.processes is None:
+        return limits
+    return replace(limits, processes=limits.processes + 1)
 
 
 def _with_file_numbers(

@@ -100,6 +100,9 @@ def lacking_here(wanted: Confinement, host: Host, why: str) -> Iterator[Lacking]
     if wanted.denials is Denials.ATTESTED:
         lack = f"denials are attested for boxes only, and {why}"
         yield Lacking(Control.DENIALS, lack, "leave out --attest; denials are then observed")
+    if wanted.program.then:
+        lack = f"several commands in order are started from inside a box, and {why}"
+        yield Lacking(Control.PROGRAMS, lack, "give the tool an `entrypoint`")
     for path in wanted.program.copies:
         if not is_roots_alone(path):
             lack = f"`{path}` can be changed by others than root, so a copy is run, and {why}"

@@ -13,7 +13,7 @@ import marshal
 import os
 import resource
 
-from consentry.enforce.native import box, calls, restraint, waysout, wire
+from consentry.enforce.native import box, calls, restraint, sequence, waysout, wire
 from consentry.enforce.native.wire import receive_order
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-NOT_FOUND, NOT_EXECUTABLE, NOT_BUILT = 127, 126, 125
+NOT_FOUND, NOT_EXECUTABLE, NOT_BUILT = sequence.NOT_FOUND, sequence.NOT_EXECUTABLE, 125
 _SIGKILL, _SIGCHLD = 9, 17
 END_NOW = 34  # the first signal that programs do not use
 PASSED_ON = (1, 2, 3, 15, 10, 12, 28)  # HUP INT QUIT TERM USR1 USR2 WINCH
@@ -166,6 +166,8 @@ def _become_program(
         # What is kept closes when the program starts; where it does not start, that is told.
         os.set_inheritable(report, False)  # noqa: FBT003 - as the function has it
         keep_only((listener, report) if plan["listens"] else (report,))
+        if plan.get("then"):
+            sequence.run_in_order(plan, plan["then"], forget_signals)
         os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
     except OSError as problem:
         what = "program" if problem.filename == plan["program"] else "failed"
