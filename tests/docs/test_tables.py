@@ -176,7 +176,7 @@ def test_shipped_tables_are_listed_with_their_versions() -> None:
     rows = table_with_head(REFERENCE / "json.md", "table")
     shipped = {
         entry.name: tomllib.loads(entry.read_text(encoding="utf-8"))
-        for package in ("consentry.surface", "consentry.record")
+        for package in ("consentry.declare", "consentry.surface", "consentry.record")
         for entry in files(package).iterdir()
         if entry.name.endswith(".toml")
     }

@@ -39,6 +39,16 @@ SECTIONS = (
         "Say what your tools are",
         (
             CommandRow(
+                "init",
+                "consentry.cli.init:init",
+                "Begin a configuration, with manifests for what is found",
+            ),
+            CommandRow(
+                "tool",
+                "consentry.cli.tool:tool",
+                "Write, list, show and check tools",
+            ),
+            CommandRow(
                 "schema",
                 "consentry.cli.schema:schema",
                 "Print the JSON Schema of a document, for your editor",

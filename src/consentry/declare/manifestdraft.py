@@ -1,8 +1,8 @@
-"""A tool manifest that is being written: what a tool was seen to need, and how it is spelled.
+"""A tool manifest that is being written: what a tool needs, and how it is spelled.
 
-The text is made for a person to go on with: every purpose says that it is to be filled in, and remarks
-call out what deserves a look. Whatever comes from a run is a stranger's text; it is spelled so that it
-can neither end a quotation nor a remark.
+The text is made for a person to go on with: a purpose that is not known says that it is to be filled in,
+and remarks call out what deserves a look. Whatever comes from a run or from a project's files is a
+stranger's text; it is spelled so that it can neither end a quotation nor a remark.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,21 +20,37 @@ class DraftPattern:
     """Files by a pattern; `seen` says what was seen of them, `remark` why they deserve a look."""
 
     pattern: str
-    seen: str
+    seen: str = ""
     remark: str | None = None
+    stated: str | None = None
+
+    @property
+    def purpose(self) -> str:
+        """As far as it is known."""
+        return _purpose(self.stated, self.seen)
 
 
 @dataclass(frozen=True, slots=True)
 class DraftCommand:
-    """A program that was started."""
+    """A program that was started, or will be."""
 
     command: str
-    seen: str
+    seen: str = ""
+    stated: str | None = None
+
+    @property
+    def purpose(self) -> str:
+        """As far as it is known."""
+        return _purpose(self.stated, self.seen)
+
+
+def _purpose(stated: str | None, seen: str) -> str:
+    return f"{TO_FILL_IN}: {seen}" if stated is None else stated
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestDraft:
-    """All that goes into the document; `refused` are remarks on what was not given."""
+    """All that goes into the document; `refused` are remarks on what was not given, `heading` is one."""
 
     name: str
     command: str
@@ -48,6 +64,8 @@ class ManifestDraft:
     cpu_seconds: int | None = None
     memory_megabytes: int | None = None
     refused: tuple[str, ...] = ()
+    description: str = f"{TO_FILL_IN}: what it is for"
+    heading: tuple[str, ...] = ()
 
     @property
     def risk(self) -> RiskLevel:
@@ -61,9 +79,10 @@ class ManifestDraft:
         return "\n".join(self._lines()) + "\n"
 
     def _lines(self) -> Iterator[str]:
+        yield from (f"# {as_remark(line)}" for line in self.heading)
         yield "tool:"
         yield f"  name: {quoted(self.name)}"
-        yield f"  description: {quoted(f'{TO_FILL_IN}: what it is for')}"
+        yield f"  description: {quoted(self.description)}"
         yield '  version: "0.1.0"'
         yield "  capabilities:"
         yield from _list("    fileRead", pattern_items(self.read, "      "))
@@ -97,7 +116,7 @@ def pattern_items(entries: Sequence[DraftPattern], indent: str) -> Iterator[str]
         if each.remark is not None:
             yield f"{indent}# look at this: {as_remark(each.remark)}"
         yield f"{indent}- pattern: {quoted(each.pattern)}"
-        yield f"{indent}  purpose: {quoted(f'{TO_FILL_IN}: {each.seen}')}"
+        yield f"{indent}  purpose: {quoted(each.purpose)}"
 
 
 def command_items(entries: Sequence[DraftCommand], indent: str) -> Iterator[str]:
@@ -105,7 +124,7 @@ def command_items(entries: Sequence[DraftCommand], indent: str) -> Iterator[str]
     for each in entries:
         yield f"{indent}- command: {quoted(each.command)}"
         yield f"{indent}  arguments: []"
-        yield f"{indent}  purpose: {quoted(f'{TO_FILL_IN}: {each.seen}')}"
+        yield f"{indent}  purpose: {quoted(each.purpose)}"
 
 
 def flow(items: Sequence[str]) -> str:

@@ -11,8 +11,8 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadDocument, ConsentryError
-from consentry.declare.sandboxconfig import read_sandbox_config
-from consentry.declare.toolmanifest import read_tool_manifest
+from consentry.declare.anydocument import read_any
+from consentry.declare.documentkind import DocumentKind
 from consentry.enforce.engine import Control, Probe
 from consentry.enforce.facts import HostView
 from consentry.enforce.native.otherways import Way
@@ -22,7 +22,6 @@ from consentry.service.concern import Concern
 from consentry.service.engines import EnginesReport, TriedEngine, try_engines
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.places import Configuration, Trust
-from consentry.service.profiles import DOCUMENT
 from consentry.service.status import take_status
 from consentry.service.surroundings import Surroundings
 from consentry.service.userfiles import read_named
@@ -33,7 +32,6 @@ _OTHERWISE: Final = {
     Way.VISIBLE: " with the view `visible`",
     Way.DIRECT: " with `writes: direct`",
 }
-_MANIFESTS: Final = ("tool-manifest.yaml", "tools/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +128,13 @@ def _documents(configuration: Configuration) -> Iterator[tuple[Path, str]]:
     for folder in configuration.folders:
         if folder.trust is Trust.OWN and not folder.concerns:
             for name in folder.files:
-                if name == DOCUMENT or name.startswith(_MANIFESTS):
-                    yield folder.path, name
+                yield folder.path, name
 
 
 def _wrong_with(folder: Path, name: str) -> list[Concern]:
     file = str(folder / name)
-    read = read_sandbox_config if name == DOCUMENT else read_tool_manifest
     try:
-        read(read_named(file), file)
+        read_any(DocumentKind.of(name), read_named(file), file)
     except BadDocument as problem:
         return [Concern(each.code, each.said, each.help_line) for each in problem.problems]
     except ConsentryError as problem:

@@ -89,6 +89,7 @@ def learned_from(
     inner = folder.removeprefix(workspace).strip("/")
     commands = tuple(_commands(sandbox["programs"], command_of, workspace, entrypoint))
     left_out += [each.command for each in commands if not is_program(each.command)]
+    limits = _limits(sandbox["resourceUsage"])
     draft = ManifestDraft(
         name=name,
         command=_within(entrypoint, workspace),
@@ -102,7 +103,8 @@ def learned_from(
         commands=tuple(each for each in commands if is_program(each.command)),
         hosts=tuple(_hosts(sandbox["network"])),
         environment=tuple(sorted(given)),
-        **_limits(sandbox["resourceUsage"]),
+        cpu_seconds=limits.get("cpu_seconds"),
+        memory_megabytes=limits.get("memory_megabytes"),
         refused=tuple(_refused(sandbox["violations"])),
     )
     return Learned(
