@@ -181,3 +181,18 @@ def test_unknown_and_impossible_consents_are_one_clear_error(keepers: Keepers) -
     with pytest.raises(BadInput, match="expiresAt"):
         keepers.consents.give(terms(Lasts.UNTIL, expires_at=past))
     assert types(keepers.ledger) == []
+
+
+def test_the_last_consents_come_first_whatever_became_of_them(keepers: Keepers) -> None:
+    """Who is asked again is told why the last yes does not hold, be it used or revoked."""
+    given = []
+    for _ in range(3):
+        given.append(keepers.consents.give(terms(Lasts.ONCE)))
+        pass_time(keepers, MINUTE)
+    keepers.consents.use(given[2].consent_id)
+    keepers.consents.revoke(given[1].consent_id, OWNER)
+    recent = keepers.consents.recent("build", 2)
+    assert [each.consent_id for each in recent] == [given[2].consent_id, given[1].consent_id]
+    assert recent[0].used_at is not None
+    assert recent[1].revoked_at is not None
+    assert list(keepers.consents.recent("other", 2)) == []

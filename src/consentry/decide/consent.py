@@ -213,6 +213,10 @@ class Consents(Protocol):
         """The tool's consents, newest first, without those used, revoked or of an ended session."""
         ...
 
+    def recent(self, tool: str, most: int) -> Sequence[Consent]:
+        """The tool's last consents, newest first, whatever became of them."""
+        ...
+
     def history(
         self, *, session_id: str | None = None, tool: str | None = None
     ) -> Sequence[Consent]:

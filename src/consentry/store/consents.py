@@ -145,6 +145,15 @@ class StoredConsents:
             "ORDER BY given_at DESC, consent_id DESC",
         )
 
+    def recent(self, tool: str, most: int) -> Sequence[Consent]:
+        """The tool's last consents, newest first, whatever became of them."""
+        return _TABLE.select(
+            self._journal.database,
+            "tool = ?",
+            (tool,),
+            f"ORDER BY given_at DESC, consent_id DESC LIMIT {int(most)}",
+        )
+
     def history(
         self, *, session_id: str | None = None, tool: str | None = None
     ) -> Sequence[Consent]:
