@@ -59,6 +59,11 @@ SECTIONS = (
         "Run something confined",
         (
             CommandRow(
+                "run",
+                "consentry.cli.run:run",
+                "Run a tool: see what it wants, decide, have it on record",
+            ),
+            CommandRow(
                 "exec",
                 "consentry.cli.exec:exec",
                 "Run a program with what its line names, and nothing more",

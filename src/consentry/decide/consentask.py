@@ -116,6 +116,17 @@ class ConsentAsk:
         """Whether a yes needs the typed word."""
         return self.level is ConsentLevel.STRICT
 
+    def is_same_as(self, other: "ConsentAsk") -> bool:
+        """Whether a yes to the one is a yes to the other; counts and estimates may differ."""
+        return (
+            self.digest == other.digest
+            and self.surface == other.surface
+            and self.level is other.level
+            and (self.arguments, self.workspace, self.config)
+            == (other.arguments, other.workspace, other.config)
+            and self.rules == other.rules
+        )
+
     def question(self, policy_hash: Digest | None, session_id: str | None) -> Question:
         """The question that is put for it."""
         return Question(

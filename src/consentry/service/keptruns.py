@@ -79,7 +79,9 @@ class KeptRun:
     @property
     def subject(self) -> str:
         """Who the run was of, as its permit names it."""
-        return f"program:{self.entry['tool']['name']}"
+        tool = self.entry["tool"]
+        # Only what has a manifest says how its entries are to be kept.
+        return f"{'tool' if 'auditConfig' in tool else 'program'}:{tool['name']}"
 
     @property
     def rehearsal(self) -> Mapping[str, Any] | None:

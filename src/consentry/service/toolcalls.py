@@ -1,0 +1,78 @@
+"""A call for a tool, made ready: found in the configuration, levelled, bound to the tree and hashed.
+
+What is ready is what a person is asked about. Making it ready twice from the same files gives the same
+digest, surface and policy; whoever waited for an answer does that, and compares.
+"""
+
+from dataclasses import dataclass, field
+
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
+from consentry.decide.levels import LevelDecision
+from consentry.record.auditfields import Trigger
+from consentry.service.configuration import Effective, load_configuration
+from consentry.service.places import Workspace, find_workspace
+from consentry.service.statedir import find_state
+from consentry.service.surroundings import Surroundings
+from consentry.service.toolbinding import BoundTool, bind_tool
+from consentry.store.acceptances import StoredAcceptances
+from consentry.store.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """Which tool, with which words, where, and under which configuration."""
+
+    tool: str
+    arguments: tuple[str, ...] = ()
+    workspace: str | None = None
+    config: str | None = None
+    trigger: Trigger = Trigger.USER_COMMAND
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyTool:
+    """The call, with everything that its decision depends on."""
+
+    call: ToolCall
+    workspace: Workspace
+    effective: Effective = field(repr=False)
+    bound: BoundTool = field(repr=False)
+    level: LevelDecision
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return self.bound.tool.manifest.name
+
+    def require_same_as(self, asked: "ReadyTool") -> None:
+        """Raises unless what was asked about is what would run now."""
+        changed = [
+            words
+            for words, is_same in (
+                ("its files or manifest", self.bound.digest == asked.bound.digest),
+                ("what it may do", self.bound.surface == asked.bound.surface),
+                ("the configuration", self.effective.policy_hash == asked.effective.policy_hash),
+                ("its level", self.level.level is asked.level.level),
+            )
+            if not is_same
+        ]
+        if changed:
+            message = f"{' and '.join(changed)} changed while the question was open"
+            raise Refused(
+                Code.CONSENT_STALE,
+                f"`{self.name}` was not started: {message}",
+                help_line="run it again; the question is put anew, with what it is now",
+            )
+
+
+def ready_tool(call: ToolCall, around: Surroundings, journal: Journal) -> ReadyTool:
+    """Finds and binds it; raises before anything is asked, recorded or started."""
+    workspace = find_workspace(around, call.workspace)
+    find_state(around, workspace)
+    accepted = StoredAcceptances(journal.ledger, journal.ids, journal.clock, journal.context)
+    effective = load_configuration(around, workspace, call.config, accepted)
+    tool = effective.tool(call.tool)
+    level = effective.level_of(tool)
+    bound = bind_tool(tool, effective, call.arguments, workspace.path, around)
+    return ReadyTool(call, workspace, effective, bound, level)
