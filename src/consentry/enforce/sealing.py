@@ -1,8 +1,9 @@
-"""Private copies of the bytes that a permit names: read once, hashed, sealed, and then run.
+"""Private copies of the bytes that a permit names: read once, sealed, hashed, and then run.
 
 A file that was hashed by its name, or by an open descriptor, can be rewritten before it runs. What is
 hashed here is a copy in memory that nobody can change any more, and that copy is what the engine puts
-at the file's own path inside the box.
+at the file's own path inside the box. It is hashed when somebody asks, because a big program takes a
+while: a box that waits for its permit can be built from the copy meanwhile.
 """
 
 import fcntl
@@ -10,7 +11,6 @@ import hashlib
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -26,13 +26,22 @@ _PART: Final = 1 << 20
 _SEALS: Final = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 
-@dataclass(frozen=True, slots=True)
 class SealedFile:
-    """A file as it was: where, its digest, and a descriptor of the copy."""
+    """A file as it was: where, and a descriptor of the copy, whose bytes stay what they are."""
 
-    path: Path
-    digest: Digest
-    descriptor: int
+    __slots__ = ("_digest", "descriptor", "path")
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self.descriptor = descriptor
+        self._digest: Digest | None = None
+
+    @property
+    def digest(self) -> Digest:
+        """Of the copy; taken once."""
+        if self._digest is None:
+            self._digest = _digest_of(self.descriptor)
+        return self._digest
 
     def close(self) -> None:
         """Lets go of the copy."""
@@ -40,16 +49,15 @@ class SealedFile:
 
 
 def seal(path: Path) -> SealedFile:
-    """Copies a plain file into memory, hashing it on the way."""
+    """Copies a plain file into memory, where it stays as it is."""
     source = _opened(path)
     copy = os.memfd_create("sealed", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
-        summed, size = hashlib.sha256(), 0
+        size = 0
         while part := os.read(source, _PART):
             size += len(part)
             if size > MOST_BYTES:
                 raise _unusable(path, f"it has more than {MOST_BYTES} bytes")
-            summed.update(part)
             os.write(copy, part)
         fcntl.fcntl(copy, fcntl.F_ADD_SEALS, _SEALS)
     except BaseException:
@@ -57,7 +65,17 @@ def seal(path: Path) -> SealedFile:
         raise
     finally:
         os.close(source)
-    return SealedFile(path, Digest(f"sha256:{summed.hexdigest()}"), copy)
+    return SealedFile(path, copy)
+
+
+def _digest_of(copy: int) -> Digest:
+    """By place, because whoever was handed the copy has the same position in it."""
+    summed, part, size = hashlib.sha256(), bytearray(_PART), 0
+    with memoryview(part) as seen:
+        while count := os.preadv(copy, [part], size):
+            summed.update(seen[:count])
+            size += count
+    return Digest(f"sha256:{summed.hexdigest()}")
 
 
 def require_permitted(permit: Permit, wanted: Confinement, sealed: Sequence[SealedFile]) -> None:

@@ -5,7 +5,7 @@ the run's record is written whatever happened, and says what was committed. If t
 written, nothing runs. What was decided about a tool at certain bytes starts those bytes or nothing.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -76,14 +76,19 @@ class Runner:
             with self._refusal_recorded(bound, decision, trigger, begun):
                 for path in bound.confinement.program.copies:
                     sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
-                digests = {str(each.path): each.digest for each in sealed}
                 with interrupts.let_through():
                     # A script of root's is read where it lies, and is one of the tool's files too.
-                    for name in (*map(str, bound.confinement.program.startable), *decision.files):
-                        if name not in digests:
-                            digests[name] = ledger.programs.digest_of(Path(name))
-                decision.require_unchanged(digests)
-                permitted = self._permitting(ledger, bound, decision, digests, trigger, begun)
+                    programs = {
+                        name: ledger.programs.digest_of(Path(name))
+                        for name in (
+                            *map(str, bound.confinement.program.startable),
+                            *decision.files,
+                        )
+                        if Path(name) not in bound.confinement.program.copies
+                    }
+                permitted = self._permitting(
+                    ledger, bound, decision, sealed, programs, trigger, begun
+                )
                 with ledger.failures_recorded(begun):
                     outcome = self.engine.launch(plan, permitted, sealed, io)
         finally:
@@ -118,13 +123,16 @@ class Runner:
         ledger: RunLedger,
         bound: BoundWish,
         decision: RunDecision,
-        digests: Mapping[str, Digest],
+        sealed: Sequence[SealedFile],
+        programs: dict[str, Digest],
         trigger: Trigger,
         begun: list[RunFacts],
     ) -> Callable[[], Permit]:
-        """Makes the permit when the engine is ready to start, and notes that it was."""
+        """Makes the permit while the engine builds a box that waits for it, and notes that it was."""
 
         def permitted() -> Permit:
+            digests = {str(each.path): each.digest for each in sealed} | programs
+            decision.require_unchanged(digests)
             with Uninterrupted():  # or it would be decided, and nobody would say what became of it
                 permit = ledger.permitted(bound, decision, digests)
                 now, engine = self.journal.clock.now(), self.engine.name
