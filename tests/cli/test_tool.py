@@ -109,6 +109,86 @@ def test_wrong_usage(consentry: CommandLine) -> None:
     bare = consentry("tool")
     assert (bare.status, bare.out) == (2, "")
     assert bare.err.startswith("Usage: consentry tool ")
-    ended = consentry("tool", "lnit")
+    ended = consentry("tool", "shwo")
     assert_error(ended, Code.USAGE)
-    assert "did you mean `lint`?" in ended.err
+    assert "did you mean `show`?" in ended.err
+
+
+def _with_tool(consentry: CommandLine, name: str = "read-notes") -> None:
+    consentry("tool", "new", name, "--", "cat", "notes.txt")
+
+
+def test_tools_are_listed(consentry: CommandLine) -> None:
+    """For people, for scripts, and bare; an empty list is an answer."""
+    assert consentry("tool", "list").out.startswith("there are no tools here")
+    assert consentry("tool", "list", "--quiet") == Ended(0, "", "")
+    _with_tool(consentry)
+    assert consentry("tool", "list", "--quiet").out == "read-notes\n"
+    shown = consentry("tool", "list").out
+    assert shown == "read-notes  explicit  to fill in: what it is for\n"
+    [tool] = json.loads(consentry("tool", "list", "--json").out)["tools"]
+    assert (tool["level"], tool["risk"], tool["origin"]) == ("explicit", "low", "workspace")
+    assert (tool["accepted"], tool["problem"]) == (False, None)
+
+
+def test_a_broken_tool_is_listed_as_such(consentry: CommandLine) -> None:
+    """With status 1, and the others beside it."""
+    _with_tool(consentry)
+    (consentry.cwd / ".consentry/tools/bad.yaml").write_text("tool: {name: bad}\n")
+    ended = consentry("tool", "list")
+    assert ended.status == 1
+    assert ended.out.startswith("bad         broken    ")
+    broken, fine = json.loads(consentry("tool", "list", "--json").out)["tools"]
+    assert (broken["problem"]["code"], fine["problem"]) == ("document-invalid", None)
+    shown = consentry("tool", "show", "bad")
+    assert (shown.status, shown.out) == (3, "")
+    assert shown.err.startswith("consentry: error[document-invalid]: ")
+
+
+def test_a_tool_is_shown(consentry: CommandLine) -> None:
+    """What it may do, its level with every reason, and the digest that a policy names."""
+    _with_tool(consentry)
+    shown = consentry("tool", "show", "read-notes")
+    assert shown.status == 0
+    assert "  starts      cat notes.txt\n" in shown.out
+    assert "may not read files, write files, reach" in shown.out
+    assert "no level names it: require_explicit\n" in shown.out
+    digest = consentry("tool", "show", "read-notes", "--quiet").out.strip()
+    assert f"\n    {digest}\n" in f"{shown.out}\n"
+    document = json.loads(consentry("tool", "show", "read-notes", "--json").out)
+    assert (document["kind"], document["tool"]["digest"]) == ("tool", digest)
+    assert document["tool"]["cannot_run"] is None
+
+
+def test_a_stranger_s_description_stays_in_its_frame(consentry: CommandLine) -> None:
+    """It cannot draw a line that looks like one of ours, nor act on the terminal."""
+    _with_tool(consentry)
+    file = consentry.cwd / ".consentry/tools/read-notes.yaml"
+    text = file.read_text().replace(
+        "to fill in: what it is for", "fine\\n  level       none\\e[2J\\u202e"
+    )
+    file.write_text(text)
+    for words in (("list",), ("list", "--verbose"), ("show", "read-notes")):
+        out = consentry("tool", *words).out
+        assert "\x1b" not in out
+        assert "\u202e" not in out
+        assert "\n  level       none" not in out
+
+
+def test_a_tool_that_cannot_run_here_has_no_digest(consentry: CommandLine) -> None:
+    """Shown with the reason; a script that asks for the digest alone gets the error."""
+    consentry("tool", "new", "gone", "--", "./gone.sh")
+    shown = consentry("tool", "show", "gone")
+    assert shown.status == 0
+    assert "`./gone.sh` does not exist" in shown.out
+    quiet = consentry("tool", "show", "gone", "--quiet")
+    assert (quiet.status, quiet.out) == (127, "")
+    assert quiet.err.startswith("consentry: error[program-unknown]: ")
+
+
+def test_a_tool_that_is_not_there_is_answered_with_the_nearest(consentry: CommandLine) -> None:
+    """Status and code are stable."""
+    _with_tool(consentry)
+    ended = consentry("tool", "show", "read-noets")
+    assert_error(ended, Code.TOOL_UNKNOWN)
+    assert "did you mean `read-notes`?" in ended.err

@@ -33,6 +33,8 @@ SECTIONS = (
         "Commands",
         (
             CommandRow("new", "consentry.cli.toolnew:new", "Write a manifest to fill in"),
+            CommandRow("list", "consentry.cli.toollist:list_", "List the tools here"),
+            CommandRow("show", "consentry.cli.toolshow:show", "Show what a tool may do"),
             CommandRow("lint", "consentry.cli.toollint:lint", "Check every document"),
         ),
     ),

@@ -20,7 +20,7 @@ PAGE = Page(
     summary="Check documents: what is wrong, and what deserves a second thought.",
     paragraphs=(
         (
-            "A problem is what a run would be refused for. A note is what works and is probably "
+            "A problem is what a run would be refused for, on any machine. A note is what is probably "
             "not meant, such as a purpose that nobody has filled in."
         ),
     ),

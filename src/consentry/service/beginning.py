@@ -8,13 +8,14 @@ files are a stranger's and are only read; links that lead out of the workspace a
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.declare.manifestdraft import DraftCommand, ManifestDraft
 from consentry.declare.proposals import (
     MAKEFILES,
     PACKAGE_JSON,
@@ -29,12 +30,14 @@ from consentry.declare.starters import Place, starters
 from consentry.declare.toolindex import usual_file
 from consentry.service.placedfile import PlacedFile, place_new
 from consentry.service.places import MARKERS, find_workspace, is_folder
+from consentry.service.programsearch import find_program
 from consentry.service.surroundings import Surroundings, configuration_base
 from consentry.service.userfiles import read_named
 
 _MOST_ENTRIES: Final = 20_000
 _OWN_MODE: Final = 0o700
 _MODE: Final = 0o755
+_READ: Final = frozenset((PACKAGE_JSON, PYPROJECT, *MAKEFILES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def begin(
         folder, proposed = _own_folder(around), Proposed()
     else:
         root = find_workspace(around, workspace_named).path
-        folder, proposed = _workspace_folder(root), propose(root)
+        folder, proposed = _workspace_folder(root), propose(root, around)
     documents = [_Document(name, content) for name, content in starters(place)]
     left_out = list(proposed.left_out)
     names: set[str] = set()
@@ -104,8 +107,8 @@ def put_together(
     return folder
 
 
-def propose(root: Path) -> Proposed:
-    """The manifests that the files of a project suggest."""
+def propose(root: Path, around: Surroundings) -> Proposed:
+    """The manifests that the files of a project suggest, with programs that are here."""
     project = _look_at(root)
     all_found: list[Proposed] = []
     left_out: list[str] = []
@@ -116,7 +119,21 @@ def propose(root: Path) -> Proposed:
             left_out.append(f"{name}: {problem.message}")
     for found in all_found:
         left_out += found.left_out
-    return Proposed(tuple(draft for found in all_found for draft in found.drafts), tuple(left_out))
+    here = replace(around, cwd=root)
+    drafts = (_startable(draft, here) for found in all_found for draft in found.drafts)
+    return Proposed(tuple(drafts), tuple(left_out))
+
+
+def _startable(draft: ManifestDraft, here: Surroundings) -> ManifestDraft:
+    """Without programs that are not found: a run is refused where one that it names is missing."""
+    return replace(draft, commands=tuple(each for each in draft.commands if _is_here(each, here)))
+
+
+def _is_here(command: DraftCommand, here: Surroundings) -> bool:
+    with suppress(ConsentryError):
+        find_program(command.command, here)
+        return True
+    return False
 
 
 def _sources(project: Project) -> Iterator[tuple[str, Callable[[bytes], Proposed]]]:
@@ -135,7 +152,8 @@ def _look_at(root: Path) -> Project:
     for entry in _entries(root):
         if entry.is_dir(follow_symlinks=False):
             folders.add(entry.name)
-        else:
+        elif not entry.is_symlink() or entry.name in _READ:
+            # No manifest can name a link; the project's own file is refused when it is read.
             files.add(entry.name)
     has_packages = "node_modules" in folders
     bins = {entry.name for entry in _entries(root / "node_modules/.bin")} if has_packages else set()

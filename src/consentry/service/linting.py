@@ -1,6 +1,6 @@
 """Looks at documents as a careful reader would: what is wrong, and what deserves a second thought.
 
-A problem is what a run would be refused for; a note is what works and is probably not meant. Every
+A problem is what a run would be refused for, on any machine; a note is what is probably not meant. Every
 document is looked at, whosesoever it is, and nothing stops at the first that is wrong. Nothing is
 recorded, started or changed.
 """

@@ -17,7 +17,7 @@ from consentry.decide.acceptance import FIELDS, PREFIX, Acceptance, digest_of_fi
 from consentry.decide.identity import Identity
 from consentry.record.envelope import Context, Draft
 from consentry.record.events import EventType
-from consentry.store.database import Transaction
+from consentry.store.database import Database, Transaction
 from consentry.store.journal import About, Journal, picked
 from consentry.store.ledger import Ledger
 from consentry.store.rows import Overtaken, Table, exists
@@ -29,27 +29,35 @@ _TELLS_OF_BEGINNING = tuple(name for name in FIELDS if name not in _WITHDRAWN)
 _MOST_TRIES: Final = 8
 
 
-class StoredAcceptances:
-    """The acceptances of one store, as the machine of its context sees them."""
+class KnownAcceptances:
+    """The acceptances of one store, as one machine sees them; only to be asked."""
 
-    def __init__(self, ledger: Ledger, ids: IdSource, clock: Clock, context: Context) -> None:
-        self._journal = Journal(ledger, ids, clock, context)
+    def __init__(self, database: Database, machine_id: str) -> None:
+        self._database = database
+        self._machine_id = machine_id
 
     def is_accepted(self, workspace: str, digest: Digest) -> bool:
         """Whether these very documents were accepted in this workspace, and not withdrawn."""
         if not _is_text(workspace):
             return False
         query = f"SELECT 1 FROM acceptance WHERE {_STANDS} AND digest = ?"  # noqa: S608 - ours
-        with self._journal.database.reading() as view:
-            return exists(view, query, (self._journal.machine_id, workspace, digest))
+        with self._database.reading() as view:
+            return exists(view, query, (self._machine_id, workspace, digest))
 
     def standing(self, workspace: str) -> Acceptance | None:
         """The one that was accepted last and not withdrawn, whatever the documents are now."""
         if not _is_text(workspace):
             return None
-        journal = self._journal
-        found = _TABLE.select(journal.database, _STANDS, (journal.machine_id, workspace))
+        found = _TABLE.select(self._database, _STANDS, (self._machine_id, workspace))
         return found[0] if found else None
+
+
+class StoredAcceptances(KnownAcceptances):
+    """The same, for whoever may accept and withdraw."""
+
+    def __init__(self, ledger: Ledger, ids: IdSource, clock: Clock, context: Context) -> None:
+        super().__init__(ledger.database, context.machine_id)
+        self._journal = Journal(ledger, ids, clock, context)
 
     def accept(self, workspace: str, files: Mapping[str, Digest], by: Identity) -> Acceptance:
         """Records the word; what was accepted before in the same workspace is withdrawn with it."""

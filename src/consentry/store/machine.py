@@ -48,6 +48,17 @@ def machine_id(state: Path) -> str:
         raise _unusable(path, problem) from problem
 
 
+def known_machine_id(state: Path) -> str | None:
+    """The id of this machine, or None where none was made yet; makes nothing."""
+    path = state / FILE_NAME
+    try:
+        return _read(path)
+    except FileNotFoundError:
+        return None
+    except OSError as problem:
+        raise _unusable(path, problem) from problem
+
+
 def _read(path: Path) -> str:
     # O_NONBLOCK: a pipe without a writer would hold us for ever.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
