@@ -18,6 +18,7 @@ from consentry.base.safetext import (
     LEAST_ROWS,
     LEAST_WIDTH,
     Finding,
+    Letters,
     findings,
     is_plain,
     safe_block,
@@ -286,3 +287,24 @@ class TestModule:
             and getattr(node.func, "id", getattr(node.func, "attr", "")) in {"SafeText", "SafeHtml"}
         }
         assert makers == {"base/safetext.py"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("café", "caf\\u{e9}"),
+        ("éé", "\\u{e9}\\u{e9}"),
+        ("\\é", "\\\\\\u{e9}"),
+        ("\\u{e9}", "\\\\u{e9}"),
+        ("a\u0301", "a\\u{301}"),
+        ("文", "\\u{6587}"),
+        ("\u202e", "\\u{202e}"),
+    ],
+)
+def test_where_only_ascii_can_be_shown_other_letters_are_escapes(text: str, shown: str) -> None:
+    """Each letter has its own escape, and none of them can be typed."""
+    assert safe_line(text, letters=Letters.ASCII) == shown
+    block = safe_block(text, origin="é", width=40, letters=Letters.ASCII)
+    assert block.isascii()
+    assert block.splitlines() == ["+- written by \\u{e9}", f"| {shown}", "+- end"]

@@ -33,6 +33,8 @@ MOST_MARKS = 4
 # ranges would cost milliseconds when the pattern is compiled.
 _COMMON = r"[!-\[\]-~\xa1-\xac\xae-\xff]+"
 _WORDS = re.compile(rf"{_COMMON}(?: {_COMMON})*")
+_ASCII = r"[!-\[\]-~]+"
+_ASCII_WORDS = re.compile(rf"{_ASCII}(?: {_ASCII})*")
 _RUN = re.compile(r"(.)\1*", re.DOTALL)
 
 
@@ -55,9 +57,20 @@ class Piece(NamedTuple):
         return iter((self,))
 
 
-def cut(text: str, *, widest_gap: int = WIDEST_GAP, keep_lines: bool = False) -> list[Piece]:
-    """The pieces of `text`; with `keep_lines`, single line feeds stay what they are."""
-    return _Scanner(text, widest_gap=widest_gap, keep_lines=keep_lines).pieces()
+def cut(
+    text: str,
+    *,
+    widest_gap: int = WIDEST_GAP,
+    keep_lines: bool = False,
+    only_ascii: bool = False,
+) -> list[Piece]:
+    """The pieces of `text`; with `keep_lines`, single line feeds stay what they are.
+
+    With `only_ascii`, every other letter is an escape too, one for each.
+    """
+    return _Scanner(
+        text, widest_gap=widest_gap, keep_lines=keep_lines, only_ascii=only_ascii
+    ).pieces()
 
 
 def joined(pieces: Iterable[Piece]) -> str:
@@ -73,8 +86,9 @@ def left_out(count: int) -> str:
 class _Scanner:
     """Cuts a text into what is shown as it came and what is shown as an escape."""
 
-    def __init__(self, text: str, *, widest_gap: int, keep_lines: bool) -> None:
+    def __init__(self, text: str, *, widest_gap: int, keep_lines: bool, only_ascii: bool) -> None:
         self._text = text
+        self._only_ascii = only_ascii
         self._widest_gap = widest_gap
         self._keep_lines = keep_lines
         self._at = 0
@@ -83,9 +97,10 @@ class _Scanner:
     def pieces(self) -> list[Piece]:
         """All of them, in order."""
         text = self._text
+        plain = _ASCII_WORDS if self._only_ascii else _WORDS
         while self._at < len(text):
             char = text[self._at]
-            if words := _WORDS.match(text, self._at):
+            if words := plain.match(text, self._at):
                 self._show(words[0])
             elif char == " ":
                 self._spaces(self._run())
@@ -95,6 +110,8 @@ class _Scanner:
                 self._line_feeds(self._run())
             elif not is_shown(char):
                 self._hidden(char)
+            elif self._only_ascii:
+                self._escape(char, 1, FindingKind.FOREIGN)
             elif is_mark(char):
                 self._mark(char)
             else:

@@ -43,6 +43,8 @@ class FindingKind(StrEnum):
     """Marks or Hangul vowels and finals piled on one letter, or with no letter to sit on."""
     ESCAPE_LOOKALIKE = "escape-lookalike"
     """Typed text that reads like one of our own escapes."""
+    FOREIGN = "foreign"
+    """A letter that is no ASCII, where only ASCII can be shown; never found otherwise."""
 
 
 def _table(*ranges: tuple[int, int]) -> frozenset[str]:

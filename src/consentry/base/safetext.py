@@ -28,6 +28,7 @@ Rendering twice escapes twice: render once, where the text is shown. See
 """
 
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import NamedTuple, NewType
 
 from consentry.base.escapes import Piece, cut, joined, left_out
@@ -47,6 +48,13 @@ class SafeHtml(str):
         return str(self)
 
 
+class Letters(StrEnum):
+    """What the place where a text is shown can draw; where only ASCII, other letters are escapes."""
+
+    ANY = "any"
+    ASCII = "ascii"
+
+
 class Finding(NamedTuple):
     """One kind of oddity in a text: how many characters have it, and where the first one is."""
 
@@ -61,6 +69,7 @@ LEAST_ROWS = 3
 
 _NEW_LINE, _SAME_LINE = "│", "┊"
 _HEADER, _FOOTER = "┌─ written by ", "└─ end"
+_IN_ASCII = str.maketrans("│┊┌└─", "|:++-")
 _PREFIX_COLUMNS = 3
 
 _FIRST_WIDE = "\u1100"
@@ -75,7 +84,9 @@ _HTML = {
 }
 
 
-def safe_line(value: str | bytes, *, limit: int | None = None) -> SafeText:
+def safe_line(
+    value: str | bytes, *, limit: int | None = None, letters: Letters = Letters.ANY
+) -> SafeText:
     r"""`value` on one line; line feeds and tabs are escapes like any other control.
 
     With `limit`, the result takes at most that many terminal columns (never less than 32 are asked
@@ -85,7 +96,7 @@ def safe_line(value: str | bytes, *, limit: int | None = None) -> SafeText:
     text = _decoded(value)
     if _is_simple(text) and (limit is None or len(text) <= limit):
         return SafeText(text)
-    pieces = cut(text)
+    pieces = cut(text, only_ascii=letters is Letters.ASCII)
     return SafeText(joined(pieces) if limit is None else _fitted(pieces, max(limit, LEAST_LIMIT)))
 
 
@@ -103,7 +114,12 @@ def safe_html(value: str | bytes, *, limit: int | None = None) -> SafeHtml:
 
 
 def safe_block(
-    value: str | bytes, *, origin: str | bytes, width: int, rows: int | None = None
+    value: str | bytes,
+    *,
+    origin: str | bytes,
+    width: int,
+    rows: int | None = None,
+    letters: Letters = Letters.ANY,
 ) -> SafeText:
     r"""`value` over several lines in a frame that names its `origin`, which is untrusted too.
 
@@ -119,19 +135,20 @@ def safe_block(
     rows in the middle are left out and `\u{n left out}` says how many characters those were.
     """
     width = max(width, LEAST_WIDTH)
+    only_ascii = letters is Letters.ASCII
     room_for_origin = width - _columns(_HEADER)
-    body = _Layout(width - _PREFIX_COLUMNS).rows(cut(_decoded(value), keep_lines=True))
+    pieces = cut(_decoded(value), keep_lines=True, only_ascii=only_ascii)
+    body = _Layout(width - _PREFIX_COLUMNS).rows(pieces)
     if rows is not None:
         body = _fewer_rows(body, max(rows, LEAST_ROWS))
-    return SafeText(
-        "\n".join(
-            [
-                _HEADER + _fitted(cut(_decoded(origin)), room_for_origin),
-                *(row.drawn() for row in body),
-                _FOOTER,
-            ]
-        )
-    )
+    lines = [
+        _HEADER + _fitted(cut(_decoded(origin), only_ascii=only_ascii), room_for_origin),
+        *(row.drawn() for row in body),
+        _FOOTER,
+    ]
+    # In ASCII only the frame has other letters left.
+    block = "\n".join(lines)
+    return SafeText(block.translate(_IN_ASCII) if only_ascii else block)
 
 
 def findings(value: str | bytes) -> tuple[Finding, ...]:

@@ -5,6 +5,7 @@ the store meanwhile. Ctrl-C and the end of input deny; a terminal that is gone a
 the question stays open to other channels until its deadline. Without a terminal there is no prompt.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ from typing import Final, TypeAlias
 
 from consentry.base.clock import Clock
 from consentry.base.safetext import safe_line
+from consentry.cli.boxdrawing import glyphs_for
 from consentry.cli.dialogue import Choice, Dialogue, Guard, Presets, Sheet
+from consentry.cli.previewbox import prompt_text
 from consentry.cli.promptpages import PromptPages, plain_pages
 from consentry.cli.terminal import (
     Cancelled,
@@ -127,8 +130,17 @@ def consent_sheet(
     """How a tool that wants to run is shown; `remember` instead of the usual time."""
     hidden = ask.hidden
     is_refused = bool(hidden) and ask.is_strict
+    glyphs = glyphs_for(os.environ)
+    about = {
+        "Request": request.request_id,
+        "Answer by": request.deadline.shown(),
+        "Workspace": ask.workspace,
+    }
     return Sheet(
-        lambda width, height, _: plain_pages(request, width, height),
+        lambda width, height, options: prompt_text(
+            ask.preview, width, height, options, glyphs, about
+        ),
+        has_details=True,
         remember=None if ask.rules.remember is None else remember or ask.rules.remember,
         word=ask.tool if ask.is_strict else None,
         needs_reason=ask.rules.needs_reason,

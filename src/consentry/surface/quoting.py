@@ -2,18 +2,18 @@
 
 from collections.abc import Sequence
 
-from consentry.base.safetext import safe_line
+from consentry.base.safetext import Letters, safe_line
 
 
-def quoted(targets: Sequence[str]) -> str:
+def quoted(targets: Sequence[str], letters: Letters = Letters.ANY) -> str:
     """`a`, `b` and `c`, each made safe to show."""
-    shown = [f"`{quoted_one(target)}`" for target in targets]
+    shown = [f"`{quoted_one(target, letters)}`" for target in targets]
     return listed(shown, "and")
 
 
-def quoted_one(target: str) -> str:
+def quoted_one(target: str, letters: Letters = Letters.ANY) -> str:
     """One target, without the backticks around it."""
-    return safe_line(target).replace("`", "\\u{60}")
+    return safe_line(target, letters=letters).replace("`", "\\u{60}")
 
 
 def listed(items: Sequence[str], conjunction: str) -> str:

@@ -6,6 +6,7 @@ set in backticks that it cannot close, so that none can pass for our own words.
 
 from typing import NamedTuple
 
+from consentry.base.safetext import Letters
 from consentry.surface.dimensions import Dimension, Level, LoadLevel
 from consentry.surface.lattice import Gain, Surface, spellings, standing
 from consentry.surface.quoting import listed, quoted
@@ -50,10 +51,12 @@ _CLOSED = {
 }
 
 
-def in_words(surface: Surface) -> str:
+def in_words(surface: Surface, letters: Letters = Letters.ANY) -> str:
     """One sentence: what it may do, then which of the usual powers it may not."""
     opened = {
-        dimension: _power(dimension, standing(surface[dimension]), spellings(surface[dimension]))
+        dimension: _power(
+            dimension, standing(surface[dimension]), spellings(surface[dimension]), letters
+        )
         for dimension in Dimension
     }
     powers = [words for words in opened.values() if words]
@@ -64,15 +67,20 @@ def in_words(surface: Surface) -> str:
     return "; ".join(clauses)
 
 
-def gain_in_words(gain: Gain) -> str:
+def gain_in_words(gain: Gain, letters: Letters = Letters.ANY) -> str:
     """One line for one new power."""
-    return _power(gain.dimension, gain.after, gain.added)
+    return _power(gain.dimension, gain.after, gain.added, letters)
 
 
-def _power(dimension: Dimension, stands: str | tuple[str, ...], targets: tuple[str, ...]) -> str:
+def _power(
+    dimension: Dimension,
+    stands: str | tuple[str, ...],
+    targets: tuple[str, ...],
+    letters: Letters = Letters.ANY,
+) -> str:
     phrases = _PHRASES[dimension]
     if targets:
-        return phrases.named.format(quoted(targets))
+        return phrases.named.replace("{}", quoted(targets, letters))
     if stands == Level.ANY:
         return phrases.anything
     return phrases.unnamed if stands in (Level.ALLOWLIST, LoadLevel.LIMITED) else ""
