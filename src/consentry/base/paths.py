@@ -26,6 +26,8 @@ from consentry.base.result import Err, Ok, Result
 FileDescriptor = NewType("FileDescriptor", int)
 
 _MOST_NAME_BYTES = 255
+# Linux opens a folder without the right to read it; other systems have to read it.
+_BY_NAME: int = getattr(os, "O_PATH", os.O_RDONLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class SandboxedPath:
         directory = self._open_jail(on_race)
         try:
             for part in parts[:-1]:
-                inner = self._step(directory, part, os.O_PATH | os.O_DIRECTORY, 0, on_race)
+                inner = self._step(directory, part, _BY_NAME | os.O_DIRECTORY, 0, on_race)
                 os.close(directory)
                 directory = inner
             last = parts[-1] if parts else "."
@@ -109,7 +111,7 @@ class SandboxedPath:
     def _open_jail(self, on_race: RaceSink) -> int:
         try:
             descriptor = os.open(
-                self.jail, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+                self.jail, _BY_NAME | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
             )
         except NotADirectoryError:
             raise self._race(self.jail.name, on_race) from None
@@ -128,7 +130,7 @@ class SandboxedPath:
                 raise self._not_a_file() from problem
             raise
         # O_PATH alone opens a link itself instead of refusing it.
-        if flags & os.O_PATH and stat.S_ISLNK(os.fstat(opened).st_mode):
+        if flags & _BY_NAME and stat.S_ISLNK(os.fstat(opened).st_mode):
             os.close(opened)
             raise self._race(part, on_race)
         return opened
@@ -142,7 +144,7 @@ class SandboxedPath:
         if problem.errno != errno.ENOTDIR:
             return False
         # On the way it was a folder; at the end a link in place of a folder answers the same.
-        return bool(flags & os.O_PATH) or _is_link(directory, part)
+        return bool(flags & _BY_NAME) or _is_link(directory, part)
 
     def _not_a_file(self) -> NotAFile:
         return NotAFile(f"`{self.relative}` is neither a plain file nor a folder")
@@ -152,7 +154,7 @@ class SandboxedPath:
         if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
             os.close(opened)
             raise self._not_a_file()
-        if not flags & (os.O_NONBLOCK | os.O_PATH):
+        if not flags & (os.O_NONBLOCK | _BY_NAME):
             now = fcntl.fcntl(opened, fcntl.F_GETFL)
             fcntl.fcntl(opened, fcntl.F_SETFL, now & ~os.O_NONBLOCK)
         return FileDescriptor(opened)

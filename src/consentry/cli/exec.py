@@ -59,6 +59,10 @@ PAGE = Page(
             "consentry exec --engine deno --set readonly -- sum.ts",
             "TypeScript, inside Deno as well",
         ),
+        (
+            "consentry exec --image python:3 --exec any -- python3 x.py",
+            "in a container of that image",
+        ),
         ("consentry exec --json -- ./job", "everything in one document, output included"),
     ),
     statuses=(
@@ -94,6 +98,7 @@ def _exec(
     view: str | None,
     layer: str | None,
     engine: str | None,
+    image: str | None,
     attest: bool,
     net: tuple[str, ...],
     secret: tuple[str, ...],
@@ -127,6 +132,7 @@ def _exec(
             view=None if view is None else View(view),
             layer=None if layer is None else LayerPlace(layer),
             engine=None if engine is None else EngineName(engine),
+            image=image,
             denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=limits_of(limits),
         )
@@ -173,6 +179,11 @@ OPTIONS: tuple[click.Parameter, ...] = (
         type=OneOf([each.value for each in EngineName]),
         metavar="NAME",
         help="What confines it; `auto`, the cheapest that holds all, unless a profile says.",
+    ),
+    click.Option(
+        ["--image"],
+        metavar="NAME",
+        help="In a container of this image, by the engine `docker`; programs are the image's.",
     ),
     click.Option(
         ["--attest"],

@@ -13,10 +13,21 @@ from contextlib import suppress
 
 # The status of `internal-fault`, spelled out: the table may be what cannot be loaded.
 _FAILED = 125
+# Likewise that of `not-enforceable`: most of the rest cannot be loaded on Windows at all.
+_DENIED = 126
+_NOT_ON_WINDOWS = (
+    b"consentry: error[not-enforceable]: nothing runs on Windows yet: `docker` is the engine that is "
+    b"meant for it, but the locks and terminals that this version needs are Unix's; Windows Sandbox is "
+    b"not supported\n"
+    b"help: run it inside WSL 2, which is Linux\n"
+)
 
 
 def main() -> None:
     """Runs the command line this process was started with, and exits with its status."""
+    if sys.platform == "win32":
+        os.write(2, _NOT_ON_WINDOWS)
+        sys.exit(_DENIED)
     _fill_closed_descriptors()
     sys.exit(run(sys.argv[1:], _consentry))
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from consentry.base.canonical import Digest
 from consentry.enforce.egress.secrets import Secret
 from consentry.surface.lattice import Surface
 from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
@@ -29,6 +30,14 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramImage:
+    """The image that a program lies in: as it was named, and the digest of all that is in it."""
+
+    name: str
+    digest: Digest
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One command: the program's path, and its words."""
 
@@ -42,6 +51,7 @@ class Program:
 
     The next one starts when the one before has ended with status 0, in the same box. `copies` are the files whose bytes were hashed and are run from a private copy, `startable` the
     files that may be executed besides, `prefixes` the folders that interpreters outside `/usr` need.
+    A program of an `image` is a file of that, and none of the host's.
     """
 
     path: Path
@@ -51,6 +61,7 @@ class Program:
     startable: tuple[Path, ...] = ()
     prefixes: tuple[Path, ...] = ()
     then: tuple[Step, ...] = ()
+    image: ProgramImage | None = None
 
     @property
     def steps(self) -> tuple[Step, ...]:

@@ -10,6 +10,8 @@ spelled for people and records by `path_text`.
 
 import os
 import stat
+import sys
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -265,6 +267,9 @@ def file_clock_ns() -> int:
     request. Then every later change of any file is told apart from every earlier one; on older
     kernels a change within the same tick counts as earlier.
     """
+    if sys.platform != "linux":
+        # There are no layers there that it could be needed for.
+        return time.time_ns()
     probe = os.memfd_create("clock", os.MFD_CLOEXEC)
     try:
         tick = os.fstat(probe).st_ctime_ns

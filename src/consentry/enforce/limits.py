@@ -56,6 +56,7 @@ class Mechanism(StrEnum):
     TMPFS = "tmpfs-size"
     WATCHER = "watcher"
     SUPERVISOR = "supervisor"
+    CONTAINER = "container"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +186,19 @@ _RLIMIT_OF: Final = {
     Control.FILE: resource.RLIMIT_FSIZE,
     Control.DESCRIPTORS: resource.RLIMIT_NOFILE,
 }
+_OF_LINUX: Final = {
+    "RLIMIT_MSGQUEUE": _QUEUED_BYTES,
+    # Whoever may run ahead of everybody else could stop the host from stopping it.
+    "RLIMIT_NICE": 0,
+    "RLIMIT_RTPRIO": 0,
+}
 _ALWAYS: Final = {
     resource.RLIMIT_CORE: 0,
     resource.RLIMIT_MEMLOCK: _LOCKED_BYTES,
-    resource.RLIMIT_MSGQUEUE: _QUEUED_BYTES,
-    # Whoever may run ahead of everybody else could stop the host from stopping it.
-    resource.RLIMIT_NICE: 0,
-    resource.RLIMIT_RTPRIO: 0,
+    # Other systems do not have them; nothing of ours runs there under limits of its own.
+    **{
+        getattr(resource, name): most for name, most in _OF_LINUX.items() if hasattr(resource, name)
+    },
 }
 _LOWERED: Final = (*_RLIMIT_OF.values(), *_ALWAYS)
 

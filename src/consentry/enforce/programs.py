@@ -17,6 +17,7 @@ from consentry.enforce.ownership import stranger_over_file
 
 NATIVE = "native"
 DENO = "deno"
+DOCKER = "docker"
 # Those with a driver, a file of the engine's name in `enforce/engines`.
 BUILT = (NATIVE, "bubblewrap", "firejail", "nsjail", "docker", "podman", DENO)
 # Engine and the program that makes it; native needs none.

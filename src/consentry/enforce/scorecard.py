@@ -11,12 +11,13 @@ import json
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from consentry.base.canonical import Json
 from consentry.enforce import attackcalls, attackcard
@@ -138,8 +139,19 @@ def _row(attack: attackcard.Attack, answer: Mapping[str, object] | None, limit: 
 
 def _own_variables() -> set[str]:
     """The names that this process was started with; what it set itself is no secret of the caller."""
+    if sys.platform != "linux":
+        # Nothing tells; what is set now has to do.
+        return set(os.environ)
     entries = Path("/proc/self/environ").read_bytes().split(b"\0")
     return {os.fsdecode(entry.partition(b"=")[0]) for entry in entries if b"=" in entry}
+
+
+def _started_at() -> int:
+    """When this process began, in the kernel's ticks; elsewhere, a number that no process has."""
+    if sys.platform != "linux":
+        return -1
+    stat = Path("/proc/self/stat").read_bytes()
+    return int(stat.rpartition(b")")[2].split()[_STARTED_AT])
 
 
 class Ground:
@@ -167,7 +179,8 @@ class Ground:
         self._named = str(self.hidden.with_name("socket"))
         self._abstract = f"consentry-{os.urandom(8).hex()}"
         self._listening(socket.AF_UNIX, self._named)
-        self._listening(socket.AF_UNIX, f"\0{self._abstract}")
+        if sys.platform == "linux":
+            self._listening(socket.AF_UNIX, f"\0{self._abstract}")
         self._port = self._listening(socket.AF_INET, ("127.0.0.1", 0)).getsockname()[1]
         return self
 
@@ -202,8 +215,17 @@ class Ground:
 
     def words(self, interpreter: Path, *, is_bare: bool = False) -> tuple[str, ...]:
         """The command that makes the attacks; if `is_bare`, it may write where temporary files go."""
-        stat = Path("/proc/self/stat").read_bytes().rpartition(b")")[2].split()
-        bait = {
+        parts = [(each.__name__, inspect.getsource(each)) for each in _PARTS]
+        start = (str(interpreter), "-I", "-S", "-c", _LOADER)
+        return (
+            *start,
+            json.dumps(self.bait(is_bare=is_bare)),
+            *(w for part in parts for w in part),
+        )
+
+    def bait(self, *, is_bare: bool = False) -> dict[str, Any]:
+        """What the attacks are told of where to aim."""
+        return {
             "hidden": str(self.hidden),
             "granted": str(self.granted),
             "denied": str(self.denied),
@@ -212,15 +234,12 @@ class Ground:
             "abstract": self._abstract,
             "port": self._port,
             "names": self._names,
-            "started": int(stat[_STARTED_AT]),
+            "started": _started_at(),
             "file_bytes": LIMITS.file_bytes,
             "descriptors": MOST_DESCRIPTORS,
             "processes": _PROCESSES + _PROCESSES // 4,
             "memory_bytes": _MEMORY + _MEMORY // 2,
         }
-        parts = [(each.__name__, inspect.getsource(each)) for each in _PARTS]
-        start = (str(interpreter), "-I", "-S", "-c", _LOADER, json.dumps(bait))
-        return (*start, *(word for part in parts for word in part))
 
     def confinement(
         self, interpreter: Path, prefixes: Sequence[Path] = (), *, is_bare: bool = False

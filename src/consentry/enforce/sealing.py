@@ -23,7 +23,6 @@ from consentry.enforce.confinement import Confinement
 MOST_BYTES: Final = 256 << 20
 
 _PART: Final = 1 << 20
-_SEALS: Final = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 
 class SealedFile:
@@ -59,7 +58,7 @@ def seal(path: Path) -> SealedFile:
             if size > MOST_BYTES:
                 raise _unusable(path, f"it has more than {MOST_BYTES} bytes")
             os.write(copy, part)
-        fcntl.fcntl(copy, fcntl.F_ADD_SEALS, _SEALS)
+        fcntl.fcntl(copy, fcntl.F_ADD_SEALS, _seals())
     except BaseException:
         os.close(copy)
         raise
@@ -76,6 +75,11 @@ def _digest_of(copy: int) -> Digest:
             summed.update(seen[:count])
             size += count
     return Digest(f"sha256:{summed.hexdigest()}")
+
+
+def _seals() -> int:
+    """Asked for when it is needed: only Linux has them, and this module is loaded elsewhere too."""
+    return fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 
 def require_permitted(permit: Permit, wanted: Confinement, sealed: Sequence[SealedFile]) -> None:

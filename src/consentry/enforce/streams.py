@@ -43,7 +43,7 @@ class Pipe:
     hears: Callable[[bytes], None] | None = None
 
     def __post_init__(self) -> None:
-        self.reader, self.writer = os.pipe2(os.O_CLOEXEC)
+        self.reader, self.writer = os.pipe()
 
     def take(self, room: int = sys.maxsize) -> int:
         """Reads what is there; returns how much, and 0 at the end or when nobody wants it.

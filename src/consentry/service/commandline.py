@@ -64,6 +64,7 @@ class RunWish(Wish):
     layer: LayerPlace | None = None
     denials: Denials = Denials.OBSERVED
     engine: EngineName | None = None
+    image: str | None = None
 
     @property
     def engines(self) -> EngineWish:
@@ -81,13 +82,13 @@ class RunWish(Wish):
 
 def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish:
     """The confinement that this line asks for; raises before anything is recorded or started."""
-    _require_givable(wish)
+    require_givable(wish)
     cwd = around.cwd or workspace
     protected = protected_in((*wish.read, *wish.write), workspace, cwd, around)
     script = _script(wish, around)
     path = find_program(wish.words[0], around) if script is None else script.deno
     written = [granted_pattern(each, workspace, cwd, may_be_new=True) for each in wish.write]
-    surface = _surface(wish, workspace, cwd, path, written)
+    surface = surface_of(wish, workspace, cwd, path, written)
     environment = environment_of(wish.environment, around) | proxy_variables(surface.net_access)
     named = None
     if script is not None:
@@ -110,7 +111,8 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     return with_secrets(bound, wish, around)
 
 
-def _require_givable(wish: RunWish) -> None:
+def require_givable(wish: RunWish) -> None:
+    """Raises for words and names that no program could be given, and for what no line gives."""
     require_no_trust(wish, "name what the program needs with --read, --write and --exec")
     require_words(wish.words)
     for name in wish.environment:
@@ -167,9 +169,10 @@ def _program(
     return first.started, program_of([first], needed, workspace, folder, protected)
 
 
-def _surface(
+def surface_of(
     wish: RunWish, workspace: Path, cwd: Path, program: Path, written: list[str]
 ) -> Surface:
+    """The powers that the line names, on the ground of its set or profile."""
     named = Surface.of(
         read=[granted_pattern(each, workspace, cwd, may_be_new=False) for each in wish.read],
         write=written,

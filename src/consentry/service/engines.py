@@ -14,10 +14,12 @@ from consentry.enforce.engine import Control, Held, Lacking, Probe
 from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.engines.interface import Engine
 from consentry.enforce.engines.native import NativeEngine
+from consentry.enforce.engines.othersystems import why_not_here
 from consentry.enforce.engines.registry import FROM_CHEAPEST, made_engine
 from consentry.enforce.native.otherways import Way, WayCard
-from consentry.enforce.programs import BUILT, DENO, ENGINE_MEANINGS
+from consentry.enforce.programs import BUILT, DENO, DOCKER, ENGINE_MEANINGS
 from consentry.enforce.scorecard import ScoreCard, Verdict
+from consentry.service.imagechoice import image_setting
 from consentry.service.places import find_workspace
 from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home
@@ -76,10 +78,21 @@ def try_engines(
     home = own_home(around).path
     path, environ = around.environ.get("PATH", ""), leading(around.environ)
     workspace = _workspace(around, workspace_named)
-    ground = EngineGround(home, protected_here(around), path, environ=environ, workspace=workspace)
+    ground = EngineGround(
+        home,
+        protected_here(around),
+        path,
+        environ=environ,
+        workspace=workspace,
+        image=image_setting(around),
+    )
     tried: list[TriedEngine] = []
     missing: list[tuple[str, str]] = []
     for name in names:
+        elsewhere = None if name == DOCKER and ground.image is not None else why_not_here()
+        if elsewhere is not None:
+            missing.append((name, elsewhere))
+            continue
         engine = made_engine(name, ground)
         try:
             why = engine.missing()

@@ -4,13 +4,15 @@ What is wrong with the line, the workspace or the host is said before anything i
 """
 
 from contextlib import ExitStack
+from pathlib import Path
 
 from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.native.streamends import Io
 from consentry.record.auditfields import Trigger
-from consentry.service.binding import workspace_here
+from consentry.service.binding import BoundWish, workspace_here
 from consentry.service.commandline import RunWish, bind_wish
-from consentry.service.enginechoice import choose_engine, engine_desk
+from consentry.service.enginechoice import Chosen, choose_engine, engine_desk
+from consentry.service.imagechoice import chosen_image
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
 from consentry.service.ledgers import ledger_place
@@ -20,11 +22,40 @@ from consentry.service.runledger import Run
 from consentry.service.runs import Runner
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.service.takeover import Arrival, TakeoverTerms, require_rehearsable
+from consentry.surface.protected import ProtectedRoots
 
 
 def asked_for(wish: RunWish, trigger: Trigger) -> Asked:
     """The wish, as a refusal of it is recorded."""
     return Asked(wish.words, wish.profile_word, trigger)
+
+
+def _ground(around: Surroundings, protected: ProtectedRoots) -> EngineGround:
+    return EngineGround(
+        own_home(around).path,
+        protected,
+        around.environ.get("PATH", ""),
+        ledger_place(around).folder,
+        environ=leading(around.environ),
+    )
+
+
+def _in_image(
+    wish: RunWish, workspace: Path, around: Surroundings, image: str, held: ExitStack
+) -> tuple[BoundWish, Chosen]:
+    """The same for a program of an image: the engine has to look for it first."""
+    from consentry.enforce.engines.container.namedengine import (  # noqa: PLC0415 - rarely needed
+        NamedImageEngine,
+    )
+    from consentry.service.imagewishes import bind_in_image  # noqa: PLC0415 - as above
+
+    def made(protected: ProtectedRoots) -> NamedImageEngine:
+        engine = NamedImageEngine(_ground(around, protected), image)
+        held.callback(engine.close)
+        return engine
+
+    bound, engine = bind_in_image(wish, workspace, around, made)
+    return bound, Chosen(engine, engine.compile(bound.confinement))
 
 
 def carry_out(
@@ -52,17 +83,16 @@ def carry_out(
     with ExitStack() as held:
         with refusals_recorded(asked_for(wish, trigger), lambda: journal_of_terminal(around)):
             keeping = keeping_of(around)
-            bound = bind_wish(wish, workspace_here(around, workspace), around)
-            require_rehearsable(arrival, bound, keeping)
-            ground = EngineGround(
-                home,
-                bound.protected,
-                around.environ.get("PATH", ""),
-                ledger_place(around).folder,
-                environ=leading(around.environ),
-            )
-            desk = held.enter_context(engine_desk(ground))
-            chosen = choose_engine(wish.engines, bound.confinement, desk)
+            image = chosen_image(wish.engines, wish.image, around)
+            place_of_work = workspace_here(around, workspace)
+            if image is None:
+                bound = bind_wish(wish, place_of_work, around)
+                require_rehearsable(arrival, bound, keeping)
+                desk = held.enter_context(engine_desk(_ground(around, bound.protected)))
+                chosen = choose_engine(wish.engines, bound.confinement, desk)
+            else:
+                bound, chosen = _in_image(wish, place_of_work, around, image, held)
+                require_rehearsable(arrival, bound, keeping)
         journal = held.enter_context(journal_of_terminal(around))
         state = ledger_place(around).folder
         place = Place(journal, state, keeping)

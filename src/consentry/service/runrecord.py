@@ -121,6 +121,7 @@ def audit_entry(
             **_named(facts),
             "path": named_path(str(facts.bound.started.program)),
             "arguments": [word_text(word) for word in confinement.program.line],
+            **_image_of(confinement),
         },
         "user": user_given(context.actor, facts.decision, facts.permit.made_at),
         "execution": _execution(facts),
@@ -145,6 +146,12 @@ def _named(facts: RunFacts) -> dict[str, Json]:
     program = str(facts.bound.started.program)
     name = facts.bound.confinement.program.path.name
     return {"name": name, "version": facts.digests.get(program, "unknown")}
+
+
+def _image_of(confinement: Confinement) -> dict[str, Json]:
+    """The image that a program lies in: its digest and the path in it name the bytes that ran."""
+    image = confinement.program.image
+    return {} if image is None else {"image": {"name": image.name, "id": image.digest}}
 
 
 def _execution(facts: RunFacts) -> dict[str, Json]:

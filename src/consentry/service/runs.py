@@ -86,6 +86,10 @@ class Runner:
                         )
                         if Path(name) not in bound.confinement.program.copies
                     }
+                image = bound.confinement.program.image
+                if image is not None:
+                    # Nobody hashes a program of an image: the digest of the whole stands for it.
+                    programs[str(bound.confinement.program.path)] = image.digest
                 permitted = self._permitting(
                     ledger, bound, decision, sealed, programs, trigger, begun
                 )

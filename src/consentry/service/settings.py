@@ -84,6 +84,12 @@ SETTINGS = (
         "The socket that the docker engine uses. Only a local one is.",
     ),
     _variable(
+        "CONSENTRY_IMAGE",
+        "not set: on Linux, containers of the host's own files; elsewhere, nothing runs",
+        "The image that the docker engine makes its containers from, unless --image names another. "
+        "It is never pulled.",
+    ),
+    _variable(
         "CONTAINERS_STORAGE_CONF",
         "not set: Podman's own",
         "Where the podman engine keeps its images and containers, as Podman reads it.",

@@ -21,6 +21,7 @@ from consentry.surface.protected import protected_roots
 from tests.cli.conftest import CommandLine, Ended, interpreter_for
 from tests.cli.execs import put, started
 from tests.elsewhere import folder_elsewhere
+from tests.enforce.engines.container.images import made_image
 from tests.enforce.engines.container.runs import KEPT_BY
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ if TYPE_CHECKING:
 
 NATIVE: Final = "native"
 CONTAINERS: Final = tuple(KEPT_BY)
-OF_A_USER: Final = ("firejail", *CONTAINERS)
+IMAGE: Final = "docker-image"
+"""Docker, with an image that is named: the same engine, told otherwise."""
+
+OF_A_USER: Final = ("firejail", *CONTAINERS, IMAGE)
 """Engines that are of no use to root, or that write nothing of root's at once."""
 
 _NOBODY: Final = 65534
@@ -52,12 +56,13 @@ def made(name: str) -> Engine:
 def engines_here() -> list[str]:
     """Those on this machine that are commands on it, and our own."""
     # Docker's daemon is started when it is needed.
-    return [name for name in FROM_CHEAPEST if made(name).missing() is None or name in CONTAINERS]
+    here = [name for name in FROM_CHEAPEST if made(name).missing() is None or name in CONTAINERS]
+    return [*here, IMAGE]
 
 
 def ordinary(engine: str) -> int:
     """A user that the engine works for: firejail wants one with a home folder and a shell."""
-    if engine in OF_A_USER and engine not in CONTAINERS:
+    if engine in OF_A_USER and engine not in (*CONTAINERS, IMAGE):
         for each in pwd.getpwall():
             folder = Path(each.pw_dir)
             is_home = folder.is_dir() and folder.stat().st_uid == each.pw_uid
@@ -72,6 +77,7 @@ class Bench:
 
     engine: str
     line: CommandLine
+    image: str | None = None
 
     @property
     def project(self) -> Path:
@@ -81,7 +87,8 @@ class Bench:
     def words(self, *options: str) -> tuple[str, ...]:
         """What stands before the program."""
         fixed = ("--engine", self.engine, "--profile", "box.yaml", "--exec", "any")
-        return ("exec", *fixed, *options, "--")
+        image = () if self.image is None else ("--image", self.image)
+        return ("exec", *fixed, *image, *options, "--")
 
     def run(self, *program: str | bytes, options: tuple[str, ...] = (), **environ: str) -> Ended:
         """A program, to its end."""
@@ -98,7 +105,12 @@ class Bench:
 def bench_of(engine: str, uid: int) -> Iterator[Bench]:
     """With a project and a home of that user's, gone afterwards."""
     with ExitStack() as ends:
+        image = None
+        if engine == IMAGE:
+            engine, image = "docker", "tool:1"
         kept = ends.enter_context(KEPT_BY[engine](uid)) if engine in CONTAINERS else {}
+        if image is not None:
+            made_image(image, kept, python=True)
         place = ends.enter_context(folder_elsewhere())
         place.chmod(0o755)
         for name in ("home", "project", "project/.git", "project/out", "project/out/keys"):
@@ -115,7 +127,7 @@ def bench_of(engine: str, uid: int) -> Iterator[Bench]:
         put(line, "box.yaml", _PROFILE)
         put(line, "out/keys/key", "secret")
         put(line, "granted", "granted")
-        yield Bench(engine, line)
+        yield Bench(engine, line, image)
 
 
 def users_of(engine: str) -> list[int]:

@@ -4,7 +4,6 @@ Whoever reaches the daemon's socket commands the host, and the caller does; the 
 the socket is bound into no container, and no socket that has a name can be reached from one.
 """
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -13,6 +12,7 @@ from consentry.enforce.engines.container.dockersocket import DockerSocket
 from consentry.enforce.engines.container.driver import ContainerEngine
 from consentry.enforce.engines.container.keeper import CommandKeeper, Keeper
 from consentry.enforce.engines.container.words import DOCKER
+from consentry.enforce.engines.othersystems import why_not_here
 from consentry.enforce.facts import Found, HostView
 from consentry.enforce.programs import docker_socket
 
@@ -29,12 +29,9 @@ class Docker(ContainerEngine):
 
     def missing(self) -> str | None:
         """No command, no daemon of this host, or none that is open to this user."""
-        if sys.platform != "linux":
-            return (
-                "this version drives Docker on Linux alone; on macOS and Windows its containers "
-                "live in another system, whose files are not this one's. Windows Sandbox is not "
-                "supported"
-            )
+        why = why_not_here()
+        if why is not None:
+            return why
         named = self._named()
         if named and not named.startswith(_LOCAL):
             return (

@@ -26,7 +26,8 @@ class EngineGround:
     in which an engine may remember what its probe has shown, and None where nothing is remembered.
     `ahead` boxes may be built before they are needed. `environ` is the caller's environment, of which an
     engine takes what leads to its daemon or its store, and gives nothing on. No command that lies in
-    `workspace` is tried out; a confinement names its own.
+    `workspace` is tried out; a confinement names its own. With an `image`, the engine `docker` makes
+    its containers from that and from nothing of this host.
     """
 
     home: Path | None
@@ -36,3 +37,4 @@ class EngineGround:
     ahead: int = 0
     environ: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     workspace: Path | None = None
+    image: str | None = None

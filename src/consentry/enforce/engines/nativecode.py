@@ -22,6 +22,7 @@ from consentry.enforce.egress.report import Reached
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome
 from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
 from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.enforce.engines.othersystems import require_linux
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
 from consentry.enforce.holding import HeldLimits
@@ -95,6 +96,7 @@ class NativeCode:
     name = ENGINE
 
     def __init__(self, home: Path | None) -> None:
+        require_linux("snippets")
         # The file behind the interpreter that this process, the launcher and its workers run in.
         self.interpreter = Path(sys.executable).resolve()
         self._home = home

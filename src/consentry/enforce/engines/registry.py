@@ -5,6 +5,7 @@ from typing import Final
 
 from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.engines.interface import Engine
+from consentry.enforce.engines.othersystems import require_linux
 from consentry.enforce.programs import DENO, NATIVE
 
 
@@ -45,6 +46,12 @@ def _nsjail(ground: EngineGround) -> Engine:
 
 
 def _docker(ground: EngineGround) -> Engine:
+    if ground.image is not None:
+        from consentry.enforce.engines.container.namedengine import (  # noqa: PLC0415 - as above
+            NamedImageEngine,
+        )
+
+        return NamedImageEngine(ground, ground.image)
     from consentry.enforce.engines.docker import Docker  # noqa: PLC0415 - as above
 
     return Docker(ground)
@@ -71,4 +78,6 @@ FROM_CHEAPEST: Final = tuple(name for name in _MAKERS if name != DENO)
 
 def made_engine(name: str, ground: EngineGround) -> Engine:
     """The engine of that name; `KeyError` for one that is not built."""
+    if ground.image is None:
+        require_linux(name)
     return _MAKERS[name](ground)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.elsewhere import folder_elsewhere
+from tests.enforce.engines.container.named import NamedRuns, images_of_host
 from tests.enforce.engines.container.runs import ENGINES, KEPT_BY, Containers, made_engine
 
 
@@ -30,6 +31,19 @@ def containers(
         yield Containers(engine, monkeypatch)
     finally:
         engine.close()
+
+
+@pytest.fixture(scope="session")
+def images() -> Iterator[dict[str, str]]:
+    """The variables that lead to a daemon with images of this host's files."""
+    with images_of_host() as variables:
+        yield variables
+
+
+@pytest.fixture
+def named(images: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> NamedRuns:
+    """Runs programs in containers of named images."""
+    return NamedRuns(images, monkeypatch)
 
 
 @pytest.fixture

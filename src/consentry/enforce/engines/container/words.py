@@ -62,6 +62,11 @@ class Container:
     environment: tuple[tuple[str, str], ...] = ()
     has_input: bool = False
     has_terminal: bool = False
+    verb: tuple[str, ...] = ("run", "--rm")
+    entry: str = ""
+    folder: str = "/"
+    also: tuple[str, ...] = ()
+    """Options that only some containers need."""
 
 
 def run_words(container: Container, dialect: Dialect) -> tuple[str, ...]:
@@ -70,11 +75,12 @@ def run_words(container: Container, dialect: Dialect) -> tuple[str, ...]:
 
 
 def _words(container: Container, dialect: Dialect) -> Iterator[str]:
-    yield from (*dialect.first_words, "run", "--rm", "--pull=never", f"--name={container.name}")
+    yield from (*dialect.first_words, *container.verb, "--pull=never", f"--name={container.name}")
     yield f"--label={LABEL}={container.owner}"
     yield from ("--network=none", "--read-only", "--cap-drop=ALL", "--log-driver=none")
     yield from ("--security-opt=no-new-privileges", f"--security-opt=seccomp={container.profile}")
-    yield from ("--ipc=private", f"--hostname={_HOSTNAME}", "--workdir=/", "--entrypoint=")
+    yield from ("--ipc=private", f"--hostname={_HOSTNAME}")
+    yield from (f"--workdir={container.folder}", f"--entrypoint={container.entry}")
     yield from (f"--user={container.user}", f"--shm-size={container.shared_bytes}")
     if container.memory_bytes is not None:
         yield f"--memory={container.memory_bytes}"
@@ -86,7 +92,7 @@ def _words(container: Container, dialect: Dialect) -> Iterator[str]:
         yield "--interactive"
     if container.has_terminal:
         yield "--tty"
-    yield from dialect.own_words
+    yield from (*dialect.own_words, *container.also)
     yield from (f"--env={name}={value}" for name, value in container.environment)
     for each in sorted(container.bound, key=lambda bound: bound.path):
         fields = ["type=bind", f"source={each.source}", f"target={each.path}"]

@@ -1,0 +1,120 @@
+"""An image that the user names: what a container is made from where the host's own files cannot be.
+
+It is resolved once, to its id, which is the digest of all that is in it; from then on only the id
+counts. Nothing is pulled. The programs in it are the image's: they are found in it, by its own PATH,
+and nobody hashes them one by one; id and path say together which bytes run.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from consentry.base.canonical import Digest
+from consentry.base.codes import Code
+from consentry.base.errors import Refused, UsageProblem
+from consentry.enforce.engines.container.daemon import FileThere
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}", re.ASCII)
+_ID: Final = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
+_MACHINES: Final = {"amd64": "x86_64", "arm64": "aarch64"}
+_USUAL_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_MOST_LINKS: Final = 40
+
+LookInto = Callable[[str], FileThere | None]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedImage:
+    """An image as it was when it was resolved.
+
+    `machine` is None where our filter is not written for it. `variables` and `volumes` are what it
+    adds to every container, and what is therefore taken away again.
+    """
+
+    name: str
+    digest: Digest
+    machine: str | None
+    path: str
+    variables: tuple[str, ...]
+    volumes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str, told: Mapping[str, Any]) -> "NamedImage":
+        """From what its keeper says of it; raises where that is no image of Linux."""
+        system, config = told.get("Os"), told.get("Config") or {}
+        if system != "linux":
+            message = f"the image `{name}` is for `{system}`, and only Linux's are run"
+            raise Refused(Code.NOT_ENFORCEABLE, message)
+        found = str(told.get("Id", ""))
+        if _ID.fullmatch(found) is None:
+            raise Refused(Code.ENGINE_FAILED, f"the image `{name}` has no id that is a digest")
+        given = [str(each).partition("=") for each in config.get("Env") or ()]
+        variables = {key: value for key, _, value in given}
+        return cls(
+            name=name,
+            digest=Digest(found),
+            machine=_MACHINES.get(str(told.get("Architecture"))),
+            path=variables.get("PATH") or _USUAL_PATH,
+            variables=tuple(variables),
+            volumes=tuple(sorted(config.get("Volumes") or ())),
+        )
+
+
+def require_image_name(name: str) -> str:
+    """The name itself, when it can be one."""
+    if _NAME.fullmatch(name) is None or ".." in name:
+        raise UsageProblem(
+            Code.USAGE,
+            f"`{name}` is not the name of an image",
+            help_line="name one that `docker images` lists, or its id",
+        )
+    return name
+
+
+def no_such_image(name: str) -> Refused:
+    """Nothing is pulled: it has to be there."""
+    return Refused(
+        Code.NOT_ENFORCEABLE,
+        f"the daemon has no image `{name}`, and none is pulled",
+        help_line=f"look at what it is, and `docker pull {name}` yourself",
+    )
+
+
+def find_in_image(image: NamedImage, word: str, look: LookInto) -> str:
+    """Where the image has the program that a line names, links resolved; raises when it has none."""
+    if "/" in word and not word.startswith("/"):
+        raise UsageProblem(
+            Code.PROGRAM_UNKNOWN,
+            f"`{word}` is no program of the image `{image.name}`",
+            help_line="name a program of the image, and give it the file: `sh ./script`",
+        )
+    tries = [word] if "/" in word else [posixpath.join(each, word) for each in _folders(image.path)]
+    is_there = False
+    for place in tries:
+        path, found = _followed(posixpath.normpath(place), look)
+        is_there = is_there or found is not None
+        if found is not None and found.is_program:
+            return path
+    if is_there:
+        message = f"`{word}` of the image `{image.name}` is not an executable file"
+        raise Refused(Code.PROGRAM_UNSTARTABLE, message)
+    raise UsageProblem(
+        Code.PROGRAM_UNKNOWN,
+        f"the image `{image.name}` has no program `{word}`",
+        help_line="programs are found in the image, not on this host",
+    )
+
+
+def _folders(path: str) -> list[str]:
+    return [each for each in path.split(":") if each.startswith("/")]
+
+
+def _followed(path: str, look: LookInto) -> tuple[str, FileThere | None]:
+    for _ in range(_MOST_LINKS):
+        found = look(path)
+        if found is None or not found.leads_to:
+            return path, found
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), found.leads_to))
+    return path, None
