@@ -67,6 +67,8 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
     yield output.paint(safe_line(shlex.join(words)), "bold")
     yield f"  run       {safe_line(entry['id'])}"
     yield f"  program   {safe_line(tool.get('path', tool['name']))}, {safe_line(tool['version'])}"
+    if tool.get("image") is not None:
+        yield f"  image     {safe_line(tool['image']['name'])}: what ran is a file of it"
     if execution["startTime"] is not None:
         yield f"  started   {Instant.parse(execution['startTime']).shown()}"
     yield f"  ended     {ending_in_words(entry)}"

@@ -57,6 +57,15 @@ LIMITS: Final = Limits(
 )
 # bwrap says by it where the program begins, which is the grant's own folder and not the caller's.
 _SAID_ANEW: Final = frozenset({"PWD"})
+# Where nothing tells what this process was started with: what most are, and docker's own command is.
+_OF_MANY_CALLERS: Final = (
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "SSH_AUTH_SOCK",
+    "DOCKER_HOST",
+    "DOCKER_CONFIG",
+)
 _STARTED_AT: Final = 19  # among the fields of /proc/PID/stat behind the name
 
 
@@ -140,8 +149,7 @@ def _row(attack: attackcard.Attack, answer: Mapping[str, object] | None, limit: 
 def _own_variables() -> set[str]:
     """The names that this process was started with; what it set itself is no secret of the caller."""
     if sys.platform != "linux":
-        # Nothing tells; what is set now has to do.
-        return set(os.environ)
+        return set(_OF_MANY_CALLERS)
     entries = Path("/proc/self/environ").read_bytes().split(b"\0")
     return {os.fsdecode(entry.partition(b"=")[0]) for entry in entries if b"=" in entry}
 

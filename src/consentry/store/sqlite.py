@@ -264,8 +264,9 @@ class SqliteDatabase:
 
 def _to_disk(log: int) -> None:
     """Returns when it is there; macOS has to be asked for more than that it left our hands."""
-    if sys.platform == "linux":
-        os.fdatasync(log)
+    on_linux = getattr(os, "fdatasync", None)
+    if on_linux is not None:
+        on_linux(log)
         return
     import fcntl  # noqa: PLC0415 - not needed on Linux
 

@@ -76,7 +76,7 @@ class DockerCommand:
             return f"{stranger}, so it is not started"
         found = docker_socket(HostView(environ={"DOCKER_HOST": _LOCAL + self.socket}))
         if found.found is not Found.YES:
-            return f"{found.value}: start the daemon, or ask to be let in"
+            return f"{found.value}: start the daemon, or ask to be let in (group `docker`)"
         return None
 
     def require_apart_from(self, workspace: Path) -> None:

@@ -204,6 +204,7 @@ class NamedImageEngine:
 
     def _made(self, plan: NamedPlan, io: Io, streams: StreamEnds) -> NamedBox:
         driver, terminal = self._ready(), io.terminal
+        self._look_away()
         folder = driver.of_run(f"consentry-{os.urandom(8).hex()}")
         name, docker = folder.path.name, self._docker.path
         has_input = io.stdin is not None or (terminal is not None and terminal.typed is not None)
@@ -227,6 +228,14 @@ class NamedImageEngine:
                 self._daemon.remove(name)
             folder.remove()
             raise
+
+    def _look_away(self) -> None:
+        """So that a run has one container, which whoever outlives us knows of."""
+        with self._one_at_a_time:
+            name, self._looked_into = self._looked_into, None
+        if name is not None:
+            with suppress(Refused):
+                self._daemon.remove(name)
 
     def _ids(self) -> tuple[int, int]:
         """Those of the caller; a root caller's program is a user that the host does not have."""
