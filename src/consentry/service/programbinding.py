@@ -130,5 +130,6 @@ def environment_of(names: Iterable[str], around: Surroundings) -> dict[str, str]
     """Ours, and the names that were asked for with the values they have here."""
     terminal = around.environ.get("TERM", "")
     fixed = {**FIXED_ENVIRONMENT, "TERM": terminal if _TERMINAL.fullmatch(terminal) else "dumb"}
-    asked = {name: around.environ[name] for name in names if name in around.environ}
+    wanted = frozenset(names)
+    asked = {name: value for name, value in around.environ.items() if name in wanted}
     return {**asked, **fixed}

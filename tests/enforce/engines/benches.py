@@ -56,8 +56,7 @@ def made(name: str) -> Engine:
 def engines_here() -> list[str]:
     """Those on this machine that are commands on it, and our own."""
     # Docker's daemon is started when it is needed.
-    here = [name for name in FROM_CHEAPEST if made(name).missing() is None or name in CONTAINERS]
-    return [*here, IMAGE]
+    return [name for name in FROM_CHEAPEST if made(name).missing() is None or name in CONTAINERS]
 
 
 def ordinary(engine: str) -> int:

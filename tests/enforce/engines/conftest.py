@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.enforce.engines.benches import Bench, bench_of, engines_here, users_of
+from tests.enforce.engines.benches import IMAGE, Bench, bench_of, engines_here, users_of
 
-_PAIRS = [(engine, uid) for engine in engines_here() for uid in users_of(engine)]
+_PAIRS = [(engine, uid) for engine in (*engines_here(), IMAGE) for uid in users_of(engine)]
 
 
 @pytest.fixture(
