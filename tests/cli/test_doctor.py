@@ -204,6 +204,19 @@ def test_a_document_of_ones_own_that_cannot_be_read_is_found(
     assert any("colour" in problem["message"] for problem in problems)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["consent-config", "tool-manifest", "policy", "settings", "tools/broken"],
+)
+def test_every_kind_of_document_is_looked_at(consentry: CommandLine, home: Path, name: str) -> None:
+    """As what it is: each is refused for a key that it does not have."""
+    document = home / f".config/consentry/{name}.yaml"
+    document.parent.mkdir(parents=True)
+    document.write_text("colour: red\n", encoding="utf-8")
+    problems = json.loads(consentry("doctor", "--json").out)["problems"]
+    assert any(f"{document}:1:1: colour" in problem["message"] for problem in problems)
+
+
 def test_a_document_of_the_workspace_is_not_read(consentry: CommandLine, project: Path) -> None:
     """It is a stranger's, and counts for nothing until it is used."""
     (project / ".consentry").mkdir()

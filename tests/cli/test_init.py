@@ -83,18 +83,19 @@ def test_a_folder_that_may_not_be_written(as_nobody: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("tool", ["make-hello", "npm-hello"])
-def test_what_is_proposed_is_enough_to_start(consentry: CommandLine, tool: str) -> None:
-    """The powers of the proposal, typed out as a command line: the script runs."""
+def test_what_is_proposed_is_enough_to_run(consentry: CommandLine, home: Path, tool: str) -> None:
+    """Approved beforehand at its exact digest, because nobody can be asked here: the script runs."""
     if tool == "npm-hello" and not Path("/usr/bin/npm").exists():
         pytest.skip("there is no npm here")
     (consentry.cwd / "Makefile").write_text("hello:\n\t@echo hello\n")
     (consentry.cwd / "package.json").write_text('{"scripts": {"hello": "echo hello"}}')
     consentry("init")
-    text = (consentry.cwd / f".consentry/tools/{tool}.yaml").read_text()
-    commands = [line.split('"')[1] for line in text.splitlines() if "- command:" in line]
-    read = [line.split('"')[1] for line in text.splitlines() if "- pattern:" in line]
-    words = {"make-hello": ["make", "hello"], "npm-hello": ["npm", "run", "hello"]}[tool]
-    options = [f"--exec={each}" for each in commands] + [f"--read={each}" for each in read]
-    ended = consentry("exec", *options, "--", *words)
+    consentry("init", "--own")
+    digest = consentry("tool", "show", tool, "--quiet").out.strip()
+    entry = f'{{tool: {tool}, version: "0.1.0", digest: "{digest}"}}'
+    policy = home / ".config/consentry/policy.yaml"
+    policy.write_text(f'policyVersion: "1"\nentries: [{entry}]\n')
+    assert consentry("tool", "lint", "--quiet").status == 0
+    ended = consentry("run", tool)
     assert ended.status == 0, ended.err
     assert ended.out.endswith("hello\n")
