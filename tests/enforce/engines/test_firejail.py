@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -79,3 +80,22 @@ def test_a_grant_that_would_not_be_there_is_refused(jail: Bench) -> None:
         assert not Path(place, "new").exists()
         assert jail.line("exec", "--engine", "native", *words).status == 0
         assert Path(place, "new").read_text() == "kept\n"
+
+
+def test_a_user_that_no_list_names_is_told_so() -> None:
+    """Firejail looks for a home folder there; that it is of no use is an answer, not a traceback."""
+    if os.getuid() != 0:
+        pytest.skip("only root can become another user")
+    program = (
+        "import os, sys; sys.path[:0] = sys.argv[1:]\n"
+        "from consentry.enforce.engines.firejail import Firejail\n"
+        "from consentry.enforce.engines.ground import EngineGround\n"
+        "from consentry.surface.protected import protected_roots\n"
+        "ground = EngineGround(None, protected_roots(), os.environ['PATH'])\n"
+        "os.setgroups([]); os.setresgid(*[54321] * 3); os.setresuid(*[54321] * 3)\n"
+        "shown = Firejail(ground).try_out().probe\n"
+        "print(shown.is_usable, shown.lacking[0].why)"
+    )
+    argv = [sys.executable, "-c", program, *sys.path]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("False the list of users has no home folder"), done.stderr

@@ -33,6 +33,9 @@ from consentry.enforce.native.runtime import HOME
 from consentry.enforce.process import Command, GivenFiles
 
 _AS_ROOT: Final = "it makes no user namespace for root, whose program would be root on the host"
+_AS_NOBODY: Final = (
+    "the list of users has no home folder for this user, without which it starts nothing"
+)
 _REFUSED: Final = (
     "clone3:ENOSYS", "io_uring_setup", "io_uring_enter", "io_uring_register", "userfaultfd", "bpf",
     "perf_event_open", "keyctl", "add_key", "request_key", "unshare", "setns", "mount", "umount2",
@@ -72,10 +75,11 @@ class Firejail(BoxCommandEngine):
     own_processes = 3
 
     def try_out(self) -> Trial:
-        """As of any other; for root it is of no use."""
-        if self._host.uid == 0:
+        """As of any other; for root it is of no use, nor for a user that no list names."""
+        why = _AS_ROOT if self._host.uid == 0 else _AS_NOBODY
+        if self._host.uid == 0 or not _has_account(self._host.uid):
             help_line = "use the engine `native`, or run as an ordinary user"
-            return Trial(nothing_held(self.name, _AS_ROOT, help_line))
+            return Trial(nothing_held(self.name, why, help_line))
         return super().try_out()
 
     def refusals(self, plan: CommandPlan) -> Iterator[Lacking]:
@@ -181,6 +185,14 @@ def _one_in_run() -> Iterator[Path]:
         if (_RUN / name).is_dir():
             yield _RUN / name
             return
+
+
+def _has_account(uid: int) -> bool:
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
 
 
 def _own_home() -> Path:
