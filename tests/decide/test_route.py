@@ -64,6 +64,15 @@ def test_a_silent_tool_is_announced_where_its_level_says_so() -> None:
     assert route_of(grounds(ConsentLevel.NONE, notification=True), SOON).way is Way.ANNOUNCED
 
 
+def test_an_implicit_tool_is_quiet_where_its_level_says_so() -> None:
+    """CONSENT §config-2: the same key at level implicit, the other way round; not at explicit."""
+    ways = [
+        route_of(grounds(level, notification=False, confirmation_required=False), SOON).way
+        for level in (ConsentLevel.IMPLICIT, ConsentLevel.EXPLICIT)
+    ]
+    assert ways == [Way.UNASKED, Way.ANNOUNCED]
+
+
 def test_strict_needs_a_second_yes_whoever_said_the_first() -> None:
     """Policy, memory and even a level without confirmation replace the first question only."""
     strict = grounds(ConsentLevel.STRICT)

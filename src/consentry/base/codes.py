@@ -114,6 +114,8 @@ class Code(StrEnum):
     APPROVAL_DENIED = "approval-denied"
     TOOL_UNKNOWN = "tool-unknown"
     TOOL_DENIED = "tool-denied"
+    NOTHING_TO_TRUST = "nothing-to-trust"
+    TRUST_REFUSED = "trust-refused"
     APPROVAL_EXPIRED = "approval-expired"
     APPROVAL_SUPERSEDED = "approval-superseded"
     ID_AMBIGUOUS = "id-ambiguous"

@@ -49,6 +49,11 @@ SECTIONS = (
                 "Write, list, show and check tools",
             ),
             CommandRow(
+                "trust",
+                "consentry.cli.trust:trust",
+                "Show what a workspace's configuration would loosen, and accept it",
+            ),
+            CommandRow(
                 "schema",
                 "consentry.cli.schema:schema",
                 "Print the JSON Schema of a document, for your editor",

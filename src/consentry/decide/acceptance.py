@@ -1,8 +1,8 @@
 """Acceptances: a person's recorded word that a workspace's configuration counts like their own.
 
-It names the workspace, the machine, and one digest over every document in the folder, so any byte
-that changes, any document that comes or goes, is not accepted any more. A withdrawn one never comes
-back; accepting again makes another.
+It names the workspace, the machine, and one digest over every document in the folder and every
+program of the workspace that its tools start. So any byte that changes, any document that comes or
+goes, is not accepted any more. A withdrawn one never comes back; accepting again makes another.
 
 An acceptance says how much a configuration counts. It starts nothing and is no consent to a run.
 """
@@ -44,7 +44,7 @@ FIELDS: Final = (
 
 
 def digest_of_files(files: Mapping[str, Digest]) -> Digest:
-    """The one digest over all documents of a folder, by their names in it."""
+    """The one digest over all files of a workspace that have a say, by their paths in it."""
     return digest_json(dict(files))
 
 
@@ -121,6 +121,14 @@ def _files(listed: Json) -> Mapping[str, Digest]:
 class Accepted(Protocol):
     """Knows what was accepted on the machine this program runs on."""
 
+    def has_any(self, workspace: str) -> bool:
+        """Whether anything is accepted in this workspace at all, whatever its files are now."""
+        ...
+
+    def standing(self, workspace: str) -> Acceptance | None:
+        """The one that was accepted last and not withdrawn, whatever the files are now."""
+        ...
+
     def is_accepted(self, workspace: str, digest: Digest) -> bool:
         """Whether these very documents were accepted in this workspace, and not withdrawn."""
         ...
@@ -137,13 +145,17 @@ class Acceptances(Accepted, Protocol):
         """Takes back whatever stands for the workspace, and returns it."""
         ...
 
-    def standing(self, workspace: str) -> Acceptance | None:
-        """The one that was accepted last and not withdrawn, whatever the documents are now."""
-        ...
-
 
 class NothingAccepted:
     """What was accepted where nothing was ever kept."""
+
+    def standing(self, workspace: str) -> Acceptance | None:  # noqa: ARG002 - as every other
+        """None."""
+        return None
+
+    def has_any(self, workspace: str) -> bool:  # noqa: ARG002 - as every other
+        """Never."""
+        return False
 
     def is_accepted(self, workspace: str, digest: Digest) -> bool:  # noqa: ARG002 - as every other
         """Never."""
@@ -152,6 +164,14 @@ class NothingAccepted:
 
 class AsIfAccepted:
     """For showing what an acceptance would change, before there is one; for no other use."""
+
+    def standing(self, workspace: str) -> Acceptance | None:  # noqa: ARG002 - as every other
+        """None: nobody has accepted anything."""
+        return None
+
+    def has_any(self, workspace: str) -> bool:  # noqa: ARG002 - as every other
+        """Always."""
+        return True
 
     def is_accepted(self, workspace: str, digest: Digest) -> bool:  # noqa: ARG002 - as every other
         """Always."""

@@ -1,12 +1,12 @@
 """What a workspace's sandbox configuration changes: before it is accepted, only what confines more.
 
-A profile of the same name as one of the user's own becomes what both allow. One that the user does
-not have may be used as far as it only narrows: what it opens outside of the workspace, secrets, a
-milder view or way of writing and more room for what is written do not count. Which engine confines is
-the user's own word. Once accepted, a workspace's profiles and engines count in place of the user's.
+A profile of the same name as one of the user's own becomes what both allow, accepted or not: what the
+user says about a name stands. One that the user does not have may be used as far as it only narrows:
+what it opens outside of the workspace, secrets, a milder view or way of writing and more room for what
+is written do not count before it is accepted. The same holds for which engine confines.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -66,21 +66,19 @@ def merged_sandbox(
         usual: The limits that hold where nobody says anything.
         is_accepted: Whether the workspace's documents were accepted as they are.
     """
-    if is_accepted:
-        return MergedSandbox(_on_top(own, theirs))
-    narrowing = _Narrowing(usual)
-    engines = {"engine": theirs.engine, "fallbackEngine": theirs.fallback_engine}
-    for key, engine in engines.items():
-        if engine not in (None, EngineName.AUTO):
-            where = Where(file, field=f"sandboxConfig.{key}")
-            narrowing.ignored.append(Ignored(where, f"`{engine}` would choose what confines"))
+    common, fresh = _Narrowing(usual, lowers=False), _Narrowing(usual, lowers=True)
     profiles = dict(own.profiles)
     for name, profile in theirs.profiles.items():
         mine = own.profiles.get(name)
-        profiles[name] = narrowing.alone(profile) if mine is None else narrowing.both(mine, profile)
-    return MergedSandbox(
-        replace(own, profiles=MappingProxyType(profiles)), tuple(narrowing.ignored)
-    )
+        if mine is not None:
+            profiles[name] = common.both(mine, profile)
+        else:
+            profiles[name] = profile if is_accepted else fresh.alone(profile)
+    merged = replace(own, profiles=MappingProxyType(profiles))
+    if is_accepted:
+        return MergedSandbox(_with_engines(merged, theirs), tuple(common.ignored))
+    engines = tuple(_ignored_engines(theirs, file))
+    return MergedSandbox(merged, (*engines, *common.ignored, *fresh.ignored))
 
 
 def strangers_share(profile: Profile, usual: DeclaredLimits) -> Profile:
@@ -89,16 +87,25 @@ def strangers_share(profile: Profile, usual: DeclaredLimits) -> Profile:
     A manifest may name any profile. What the user opens outside of the workspace, or sends to a host,
     is meant for the tools that they trust with it.
     """
-    return _Narrowing(usual).alone(profile)
+    return _Narrowing(usual, lowers=False).alone(profile)
 
 
-def _on_top(own: SandboxConfig, theirs: SandboxConfig) -> SandboxConfig:
-    profiles: Mapping[str, Profile] = {**own.profiles, **theirs.profiles}
-    return SandboxConfig(
-        own.engine if theirs.engine is EngineName.AUTO else theirs.engine,
-        own.fallback_engine if theirs.fallback_engine is None else theirs.fallback_engine,
-        MappingProxyType(profiles),
+def _with_engines(merged: SandboxConfig, theirs: SandboxConfig) -> SandboxConfig:
+    """`auto` names no engine, and leaves the choice as it was."""
+    fallback = theirs.fallback_engine
+    return replace(
+        merged,
+        engine=merged.engine if theirs.engine is EngineName.AUTO else theirs.engine,
+        fallback_engine=merged.fallback_engine if fallback is None else fallback,
     )
+
+
+def _ignored_engines(theirs: SandboxConfig, file: str) -> Iterator[Ignored]:
+    named = {"engine": theirs.engine, "fallbackEngine": theirs.fallback_engine}
+    for key, engine in named.items():
+        if engine not in (None, EngineName.AUTO):
+            where = Where(file, field=f"sandboxConfig.{key}")
+            yield Ignored(where, f"`{engine}` would choose what confines")
 
 
 @dataclass(slots=True)
@@ -106,6 +113,7 @@ class _Narrowing:
     """The merge of all profiles, and what was found not to count on the way."""
 
     usual: DeclaredLimits
+    lowers: bool = field(kw_only=True)
     ignored: list[Ignored] = field(default_factory=list)
 
     def alone(self, theirs: Profile) -> Profile:
@@ -172,7 +180,7 @@ class _Narrowing:
                 kept.append(entry)
             else:
                 message = f"profile `{theirs.name}` would open `{entry.written}` {what}"
-                self.ignored.append(Ignored(entry.where, message))
+                self.ignored.append(Ignored(entry.where, message, self.lowers))
         return tuple(kept)
 
     def _limits(self, held: Profile, theirs: Profile) -> DeclaredLimits:
@@ -192,7 +200,8 @@ class _Narrowing:
         return strict if strict in (held, wanted) else held
 
     def _ignore(self, theirs: Profile, what: str) -> None:
-        self.ignored.append(Ignored(theirs.where, f"profile `{theirs.name}`: {what}"))
+        message = f"profile `{theirs.name}`: {what}"
+        self.ignored.append(Ignored(theirs.where, message, self.lowers))
 
 
 def _is_inside(entry: PathEntry) -> bool:

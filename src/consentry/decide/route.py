@@ -88,7 +88,7 @@ def route_of(grounds: Grounds, now: Instant) -> Route:
     rules = grounds.rules
     level = rules.level
     if not rules.confirmation_required:
-        is_quiet = level is ConsentLevel.NONE and not rules.notification
+        is_quiet = level.rank < ConsentLevel.EXPLICIT.rank and not rules.notification
         return Route(Way.UNASKED if is_quiet else Way.ANNOUNCED, level)
     if grounds.entry is not None:
         return Route(Way.POLICY, level, entry=grounds.entry)

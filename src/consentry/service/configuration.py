@@ -9,7 +9,7 @@ A document that cannot be read stops the command with its place, whosesoever it 
 which a part is missing might be a looser one.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -53,6 +53,7 @@ from consentry.service.tooltable import (
     names_that_count,
     sources_in,
 )
+from consentry.service.workspaceprograms import programs_in
 from consentry.surface.catalog import capability_catalog
 
 __all__ = ["Effective", "LoadedTool", "load_configuration"]
@@ -70,8 +71,9 @@ Read = TypeVar("Read")
 class Effective:
     """Everything that counts here, and what does not.
 
-    `strangers` has the digest of every document of the workspace's, and `is_accepted` says whether
-    they were accepted as they are; where there are none, there is nothing to accept.
+    `strangers` has the digest of every document of the workspace's, and where any was ever accepted
+    of every program in the workspace that its tools start; `is_accepted` says whether they were
+    accepted as they are. Where there are none, there is nothing to accept.
     """
 
     consent: ConsentConfig
@@ -149,8 +151,13 @@ def load_configuration(
         if not each.is_own:
             each.read_all(names_that_count(each.folder, loading.index(each)))
             strangers |= each.digests(workspace.path)
-    digest = digest_of_files(strangers)
-    is_accepted = bool(strangers) and accepted.is_accepted(str(workspace.path), digest)
+    place = str(workspace.path)
+    if strangers and accepted.has_any(place):
+        manifests = loading.strangers_manifests(documents)
+        strangers |= programs_in(workspace.path, manifests, around)
+        is_accepted = accepted.is_accepted(place, digest_of_files(strangers))
+    else:
+        is_accepted = False
     for each in documents:
         loading.add(each, is_accepted=is_accepted)
     return loading.effective(folders, strangers, is_accepted=is_accepted)
@@ -182,6 +189,15 @@ class _Loading:
     def index(self, documents: FolderDocuments) -> ToolIndex | None:
         """The index of a folder, if it has one."""
         return self._read(documents, INDEX_FILE, read_tool_index)
+
+    def strangers_manifests(self, documents: Iterable[FolderDocuments]) -> list[ToolManifest]:
+        """Every manifest that is not the user's own."""
+        tables = (
+            ToolTable(sources_in(each, self.index(each), is_accepted=False)[0], self._manifest)
+            for each in documents
+            if not each.is_own
+        )
+        return [tool.manifest for table in tables for tool in table.values()]
 
     def add(self, documents: FolderDocuments, *, is_accepted: bool) -> None:
         """Puts a folder on top of what is there, as far as it counts."""

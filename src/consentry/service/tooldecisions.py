@@ -84,7 +84,7 @@ class ToolDecisions:
         route = self.route(ready)
         if route.way is Way.ASK:
             return self._asked(ready, route, again)
-        if route.way is Way.ANNOUNCED:
+        if route.way is Way.ANNOUNCED or ready.level.rules.notification:
             self.company.announce(self.preview(ready, route), route)
         return Decided(ready, route, decision_of(ready, route))
 

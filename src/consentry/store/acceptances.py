@@ -36,6 +36,10 @@ class KnownAcceptances:
         self._database = database
         self._machine_id = machine_id
 
+    def has_any(self, workspace: str) -> bool:
+        """Whether anything is accepted in this workspace at all, whatever its files are now."""
+        return self.standing(workspace) is not None
+
     def is_accepted(self, workspace: str, digest: Digest) -> bool:
         """Whether these very documents were accepted in this workspace, and not withdrawn."""
         if not _is_text(workspace):
