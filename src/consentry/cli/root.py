@@ -86,6 +86,27 @@ SECTIONS = (
         ),
     ),
     CommandSection(
+        "Answer questions",
+        (
+            CommandRow(
+                "inbox",
+                "consentry.cli.inbox:inbox",
+                "List the questions that wait for an answer",
+            ),
+            CommandRow(
+                "approve",
+                "consentry.cli.approve:approve",
+                "Say yes to a question, at this terminal",
+            ),
+            CommandRow("deny", "consentry.cli.deny:deny", "Say no to a question"),
+            CommandRow(
+                "passphrase",
+                "consentry.cli.passphrase:passphrase",
+                "Set or remove the words that every yes needs",
+            ),
+        ),
+    ),
+    CommandSection(
         "Look before it lands, and take it back",
         (
             CommandRow(

@@ -1,0 +1,59 @@
+"""Carries out what an answer means, in the process that answered: consent, commit, or discard.
+
+The process that asked may do the same at the same moment. Of the two one does it and the other finds
+it done. What belongs to another machine is only answered here, and carried out there.
+"""
+
+from dataclasses import dataclass
+
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError
+from consentry.decide.approval import ApprovalRequest
+from consentry.decide.consent import Consent
+from consentry.decide.question import Outcome, RequestKind
+from consentry.service.consenting import consent_for
+from consentry.service.effects import EffectView, effect_of
+from consentry.service.keptruns import Place
+from consentry.service.rehearsals import Settled, commit_run, discard_run
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer that counts, and what came of it here."""
+
+    request: ApprovalRequest
+    consent: Consent | None = None
+    settled: Settled | None = None
+
+
+def carried_out(place: Place, request: ApprovalRequest) -> Answered:
+    """What the answer of this request means, done."""
+    is_yes = request.status == Outcome.APPROVED
+    if request.question.kind is RequestKind.CONSENT:
+        return Answered(request, consent=consent_for(place.journal, request) if is_yes else None)
+    run = run_of(place, request)
+    if run is None:
+        return Answered(request)
+    try:
+        settled = commit_run(place, run) if is_yes else discard_run(place, run)
+    except ConsentryError as problem:
+        if problem.code is not Code.EFFECT_SETTLED:
+            raise
+        return Answered(request)  # by whoever asked
+    return Answered(request, settled=settled)
+
+
+def run_of(place: Place, request: ApprovalRequest) -> str | None:
+    """The run of this machine whose commit a request asks for."""
+    preview = request.question.preview
+    is_here = request.machine_id == place.journal.machine_id
+    if request.question.kind is not RequestKind.COMMIT or not is_here:
+        return None
+    run = preview.get("runId") if isinstance(preview, dict) else None
+    return run if isinstance(run, str) else None
+
+
+def effect_in_sight(place: Place, request: ApprovalRequest) -> EffectView | None:
+    """The effect that a request is about, where it lies on this machine."""
+    run = run_of(place, request)
+    return None if run is None else effect_of(place, run)
