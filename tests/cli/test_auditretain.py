@@ -17,7 +17,7 @@ from consentry.record.events import EventType
 from consentry.service.ledgers import ledger_for_writing
 from consentry.service.surroundings import Surroundings
 from tests.cli.conftest import CommandLine, assert_error
-from tests.record.payloads import sample_draft
+from tests.record.payloads import kept_for, sample_draft
 from tests.record.samples import CONTEXT
 
 DAY = Duration.parse("1d")
@@ -32,7 +32,7 @@ def database(consentry: CommandLine) -> Path:
     with closing(ledger_for_writing(around, clock)) as ledger:
         for number in range(10):
             clock.advance(DAY)
-            more = {"retainLogs": "25d"} if number == 2 else {}
+            more = kept_for("25d") if number == 2 else {}
             ledger.append(sample_draft(EventType.TOOL_AUDIT, ids, clock, CONTEXT, **more))
         decided = EventType.PERMISSION_ESCALATION_DECIDED
         ledger.append(sample_draft(decided, ids, clock, CONTEXT, id=ids.new("escalation")))

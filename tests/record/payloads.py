@@ -45,6 +45,11 @@ def sample_draft(
     return Draft(event_id, event_type, now, f"sample:{event_type.group}", context, payload)
 
 
+def kept_for(span: object) -> dict[str, Any]:
+    """What the payload of `tool.audit` has besides where its tool says how long it is to stay."""
+    return {"tool": {"name": "lint", "version": "1.0.0", "auditConfig": {"retainLogs": span}}}
+
+
 def _capability(event_type: EventType) -> dict[str, Any]:
     is_open = event_type is EventType.ESCALATION_REQUESTED
     decision, reason, scope = {

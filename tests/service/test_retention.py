@@ -25,6 +25,7 @@ from consentry.service.retention import find_old, retain
 from consentry.store.archivecheck import recorded_archive
 from consentry.store.keyfile import open_key
 from consentry.store.steps import Step
+from tests.record.payloads import kept_for
 from tests.service.retaining import Keeping
 from tests.store.conftest import Store
 
@@ -111,8 +112,8 @@ def test_an_event_stays_as_long_as_it_says_itself(store: Store, tmp_path: Path) 
     """Longer than was asked for, or alone when nothing was; nonsense counts as nothing."""
     keeping = Keeping(store.open())
     for span in ("2d", "30d", "soon"):
-        keeping.happens(retainLogs=span)
-    keeping.happens(kind=EventType.PLUGIN_REJECTED, retainLogs="1d")
+        keeping.happens(**kept_for(span))
+    keeping.happens(kind=EventType.PLUGIN_REJECTED, **kept_for("1d"))
     keeping.happens(6)
     retain(keeping.journal, keeping.age(), str(tmp_path / "own.jsonl"))
     assert keeping.days() == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11]

@@ -24,7 +24,7 @@ from consentry.store.archive import (
 )
 from consentry.store.ledger import Ledger
 from consentry.store.steps import Step
-from tests.record.payloads import sample_id
+from tests.record.payloads import kept_for, sample_id
 from tests.record.samples import WRITER, Drafts
 from tests.store.archiving import (
     OTHER,
@@ -82,8 +82,8 @@ def test_some_kinds_never_leave(ledger: Ledger) -> None:
 def test_an_event_may_say_itself_how_long_it_stays(ledger: Ledger) -> None:
     """A longer time of its own keeps it; without a general moment, only such events go."""
     drafts, tool = Drafts(), EventType.TOOL_AUDIT
-    spans: list[dict[str, object]] = [{"retainLogs": "1s"}, {"retainLogs": "90d"}, {}]
-    spans += [{"retainLogs": 7}, {"retainLogs": "'; DROP TABLE ledger_event; --"}]
+    spans: list[dict[str, object]] = [kept_for("1s"), kept_for("90d"), {}]
+    spans += [kept_for(7), kept_for("'; DROP TABLE ledger_event; --")]
     ledger.append(drafts.make(), *(draft_of(drafts, tool, **span) for span in spans))
     with ledger.database.reading() as view:
         found = own_spans(view, at_second(100))
@@ -95,11 +95,23 @@ def test_an_event_may_say_itself_how_long_it_stays(ledger: Ledger) -> None:
     assert seqs(ledger, Selection(at_second(2), None, limits)) == []
 
 
+def test_what_became_of_an_effect_stays_as_long_as_any_entry(ledger: Ledger) -> None:
+    """CONSENT §manifest-6: no entry that stays loses the event that says it was committed."""
+    drafts = Drafts()
+    kinds = (EventType.EFFECT_DECIDED, EventType.EFFECT_SETTLED)
+    entry = draft_of(drafts, EventType.TOOL_AUDIT, **kept_for("90d"))
+    ledger.append(entry, *(draft_of(drafts, kind) for kind in kinds), drafts.make())
+    limits = {"90d": at_second(0)}
+    assert seqs(ledger, Selection(at_second(100), at_second(100), limits)) == [4]
+    assert seqs(ledger, Selection(at_second(100), at_second(100), {})) == [1, 2, 3, 4]
+    assert seqs(ledger, Selection(at_second(100), None, limits)) == []
+
+
 def test_a_time_that_cannot_be_read_stops_nothing(ledger: Ledger) -> None:
     """A NUL in it, an object, a text without end: the event goes with the others."""
     drafts, tool = Drafts(), EventType.TOOL_AUDIT
     spans: list[object] = ["1s\0", {"a": [1]}, "9" * 9999, None, "\u202e1d", True]
-    ledger.append(*(draft_of(drafts, tool, retainLogs=span) for span in spans))
+    ledger.append(*(draft_of(drafts, tool, **kept_for(span)) for span in spans))
     with ledger.database.reading() as view:
         assert len(own_spans(view, at_second(100))) == 5
     assert seqs(ledger, all_before(100)) == [1, 2, 3, 4, 5, 6]

@@ -107,4 +107,13 @@ def require_sound(history: History) -> list[ChainHead]:
 
 def pretty(event: Mapping[str, object]) -> str:
     """The event as indented JSON, pure ASCII, so that nothing in it can act on a terminal."""
-    return json.dumps(event, indent=2, sort_keys=True, ensure_ascii=True).replace("\x7f", "\\u007f")
+    return _harmless(json.dumps(event, indent=2, sort_keys=True, ensure_ascii=True))
+
+
+def in_ascii(document: Mapping[str, object]) -> str:
+    """The same of a document whose keys have an order of their own."""
+    return _harmless(json.dumps(document, indent=2, ensure_ascii=True))
+
+
+def _harmless(text: str) -> str:
+    return text.replace("\x7f", "\\u007f")

@@ -9,8 +9,9 @@ Whatever ends the program before the third step has changed nothing in the ledge
 leave behind can be deleted, and `audit verify --archive` says so. After it, everything is moved.
 
 How old is old enough: a span or a moment that was named; but a `tool.audit` event that says itself
-how long it is to stay (`retainLogs`) stays that long where that is longer. Where nothing was named,
-only events that say so themselves are archived, each when its own time is over.
+how long it is to stay (`retainLogs` of its tool's `auditConfig`) stays that long where that is longer,
+and so do the events that say what became of effects. Where nothing was named, only events that say so
+themselves are archived, each when its own time is over.
 """
 
 from dataclasses import dataclass

@@ -31,10 +31,11 @@ NEVER_ARCHIVED: Final = (
 )
 """The types that stay."""
 
+_EFFECT_EVENTS: Final = (EventType.EFFECT_DECIDED.value, EventType.EFFECT_SETTLED.value)
 _PAGE: Final = 5000
 _OWN_SPAN = {
-    Dialect.SQLITE: "CAST(json_extract(body, '$.payload.retainLogs') AS TEXT)",
-    Dialect.POSTGRESQL: "(consentry_json(body) -> 'payload' ->> 'retainLogs')",
+    Dialect.SQLITE: "CAST(json_extract(body, '$.payload.tool.auditConfig.retainLogs') AS TEXT)",
+    Dialect.POSTGRESQL: ("(consentry_json(body) #>> '{payload,tool,auditConfig,retainLogs}')"),
 }
 _LIMIT_OF = {
     Dialect.SQLITE: "SELECT value FROM json_each(?) WHERE key",
@@ -46,9 +47,11 @@ _LIMIT_OF = {
 class Selection:
     """Which events are old enough to be archived.
 
-    All are from before `before`. A `tool.audit` event with a span of its own (`retainLogs`) is also
-    from before the limit that `own` has for that span; every other one is from before `others`, and
-    where that is None there is no other one. A span that `own` does not have counts as none.
+    All are from before `before`. A `tool.audit` event of a tool with a span of its own (`retainLogs`
+    of its `auditConfig`) is also from before the limit that `own` has for that span; every other one
+    is from before `others`, and where that is None there is no other one. A span that `own` does not
+    have counts as none. What became of an effect is said behind its run: such an event is also from
+    before every limit, so that no entry that stays loses the event that says it was committed.
     """
 
     before: Instant
@@ -60,13 +63,16 @@ class Selection:
         marks = ", ".join("?" for _ in NEVER_ARCHIVED)
         clause = (
             f" WHERE at < ? AND type NOT IN ({marks}) AND at < CASE WHEN type = ? "
-            f"THEN COALESCE(({_LIMIT_OF[dialect]} = {_OWN_SPAN[dialect]}), ?) ELSE ? END"
+            f"THEN COALESCE(({_LIMIT_OF[dialect]} = {_OWN_SPAN[dialect]}), ?) "
+            "WHEN type IN (?, ?) THEN ? ELSE ? END"
         )
         # Every time sorts behind the empty text.
         others = "" if self.others is None else str(self.others)
+        effects = min([others, *map(str, self.own.values())])
         limits = json.dumps({span: str(limit) for span, limit in self.own.items()})
         tool = EventType.TOOL_AUDIT.value
-        return clause, (str(self.before), *NEVER_ARCHIVED, tool, limits, others, others)
+        ends = (*_EFFECT_EVENTS, effects, others)
+        return clause, (str(self.before), *NEVER_ARCHIVED, tool, limits, others, *ends)
 
 
 class ChosenOf(NamedTuple):
