@@ -1,6 +1,6 @@
 """Control groups made ahead for boxes that are built ahead.
 
-To move a process into a group takes the kernel milliseconds when nothing was moved for a while. A
+To move a process into a group of version 2 takes the kernel milliseconds, if none was moved lately. A
 box that waits for its plan is in its group already; the limits are set when the plan is known. The
 owner makes the groups and hands them to the launcher, which says which one a box turned out to have.
 A group can be removed only when the last process has left it, a little after its run has ended.

@@ -2,8 +2,8 @@
 
 A command starts behind a gate: a shell, in a session of its own and with nothing of our environment,
 that joins the run's control groups and waits until the parent has set its limits and says go; only then
-does it become the command. To join takes milliseconds, in which the parent goes on. Where we die before
-that, or a group cannot be joined, the gate ends without the command.
+does it become the command. To join a group of version 2 takes milliseconds, in which the parent goes on.
+Where we die before that, or a group cannot be joined, the gate ends without the command.
 
 What the command itself makes of a box is the engine's to say: `BoxSigns` finds the first process of
 the box, so that signals reach the program, and so that a box is over only when nothing of it is left.
