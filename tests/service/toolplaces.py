@@ -107,7 +107,7 @@ class ToolPlace:
         with ExitStack() as held:
             effective = load(self.around)
             tool = effective.tool(name)
-            asked = Asked((name, *words), tool=ToolFacts.unbound(tool.manifest))
+            asked = Asked((name, *words), tool=ToolFacts(tool.manifest))
             with refusals_recorded(asked, lambda: journal_of_terminal(self.around)):
                 bound = bind_tool(tool, effective, words, self.project, self.around)
                 home, state = own_home(self.around).path, ledger_place(self.around).folder

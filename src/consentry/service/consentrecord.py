@@ -60,7 +60,7 @@ def _more(decision: RunDecision) -> dict[str, Json]:
 
 def audit_config(tool: ToolFacts) -> dict[str, Json]:
     """What its manifest says of keeping and reporting."""
-    said = tool.audit
+    said = tool.manifest.audit
     return {
         "logLevel": said.log_level.value,
         "retainLogs": None if said.retain_logs is None else str(said.retain_logs),
@@ -73,7 +73,7 @@ def tool_said(tool: ToolFacts) -> dict[str, Json]:
     digest: dict[str, Json] = {} if tool.digest is None else {"digest": tool.digest}
     return {
         "name": tool.name,
-        "version": tool.version,
+        "version": tool.manifest.version,
         **digest,
         "auditConfig": audit_config(tool),
     }
@@ -81,5 +81,5 @@ def tool_said(tool: ToolFacts) -> dict[str, Json]:
 
 def listed(tool: ToolFacts | None, entries: Sequence[Entry]) -> Sequence[Entry]:
     """As much of a list of files as is to be kept; of what is no tool, all that an entry holds."""
-    most = MOST_LISTED if tool is None else _MOST[tool.audit.log_level]
+    most = MOST_LISTED if tool is None else _MOST[tool.manifest.audit.log_level]
     return entries[:most]

@@ -6,7 +6,7 @@ Nothing here decides anything.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from consentry.base.canonical import Digest, Json
@@ -16,7 +16,8 @@ from consentry.base.errors import Refused
 from consentry.decide.identity import Identity
 from consentry.decide.tooldigest import tool_digest
 from consentry.declare.policy import PolicyEntry
-from consentry.declare.tool import AuditConfig, ConsentLevel, ToolManifest
+from consentry.declare.profile import Profile
+from consentry.declare.tool import ConsentLevel, ToolManifest
 from consentry.enforce.confinement import Confinement
 from consentry.record.auditfields import ConsentMethod
 
@@ -28,29 +29,19 @@ class ToolFacts:
     """The tool that a run is of, and the bytes that were decided about.
 
     `digest` is the one that was shown and answered; `programs` are the paths of the files that it
-    covers, for each program that the manifest names.
+    covers, for each program that the manifest names. Without them it is a tool whose programs were
+    not found yet, for records of a run that is refused. `profile` is the one that the manifest names.
     """
 
-    name: str
-    version: str
-    manifest: Digest
+    manifest: ToolManifest
     digest: Digest | None = None
     programs: tuple[tuple[str, ...], ...] = ()
-    audit: AuditConfig = field(default_factory=AuditConfig)
+    profile: Profile | None = None
 
-    @classmethod
-    def unbound(cls, manifest: ToolManifest) -> "ToolFacts":
-        """Of a manifest whose programs were not found yet, for records of a run that is refused."""
-        return cls(manifest.name, manifest.version, manifest.digest, audit=manifest.audit)
-
-    @classmethod
-    def of(
-        cls, manifest: ToolManifest, digest: Digest, programs: tuple[tuple[str, ...], ...]
-    ) -> "ToolFacts":
-        """Of a manifest whose programs were found."""
-        return cls(
-            manifest.name, manifest.version, manifest.digest, digest, programs, manifest.audit
-        )
+    @property
+    def name(self) -> str:
+        """What the tool is called."""
+        return self.manifest.name
 
     @property
     def subject(self) -> str:
@@ -65,7 +56,7 @@ class ToolFacts:
     def require_unchanged(self, digests: Mapping[str, Digest]) -> None:
         """Raises unless these digests, by path, are of the bytes that were decided about."""
         found = tool_digest(
-            self.manifest, [[digests[path] for path in each] for each in self.programs]
+            self.manifest.digest, [[digests[path] for path in each] for each in self.programs]
         )
         if found != self.digest:
             raise Refused(
@@ -117,7 +108,7 @@ class RunDecision:
             "policyEntry": None if self.policy_entry is None else str(self.policy_entry.where),
         }
         if self.tool is not None:
-            said |= {"version": self.tool.version, "toolDigest": self.tool.digest}
+            said |= {"version": self.tool.manifest.version, "toolDigest": self.tool.digest}
         return {name: value for name, value in said.items() if value is not None} or None
 
 

@@ -26,6 +26,7 @@ from consentry.record.auditfields import ExecutionStatus, Trigger
 from consentry.record.envelope import Context
 from consentry.service.binding import BoundWish
 from consentry.service.consentrecord import MOST_LISTED, listed, tool_said, user_given
+from consentry.service.manifestkeys import as_manifest_keys
 from consentry.service.readhashes import ReadHashes
 from consentry.service.rundecision import RunDecision
 from consentry.surface.modes import Writes
@@ -106,7 +107,9 @@ class RunFacts:
     def violations(self) -> tuple[PermissionDenied, ...]:
         """What was refused while it ran, and what was dropped afterwards."""
         observed = () if self.outcome is None else self.outcome.violations
-        return (*observed, *self.impact.violations)
+        found = (*observed, *self.impact.violations)
+        tool = self.decision.tool
+        return found if tool is None else as_manifest_keys(found, tool, self.bound.confinement)
 
 
 def audit_entry(

@@ -22,6 +22,7 @@ from consentry.enforce.sealing import SealedFile, seal
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import BoundWish
 from consentry.service.directimpact import written_at_once
+from consentry.service.manifestkeys import as_manifest_keys
 from consentry.service.refusals import Asked, record_refusal
 from consentry.service.rundecision import RunDecision, by_command_line
 from consentry.service.runledger import Run, RunLedger
@@ -156,4 +157,7 @@ class Runner:
             if outcome.layer is not None:
                 let_go_of(outcome.layer)
             return written_at_once(outcome, facts.bound.confinement.workspace)
+        tool, wanted = facts.decision.tool, facts.bound.confinement
+        if tool is not None:
+            terms = replace(terms, said_as=lambda found: as_manifest_keys(found, tool, wanted))
         return takeover.after(outcome, facts.permit.permit_id, self.state, terms)

@@ -5,7 +5,7 @@ change is held against the grants, and what may leave is committed as a whole or
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -31,6 +31,7 @@ from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.planparts import Layered, made_folders
 from consentry.enforce.native.readgrants import ReadGrants
 from consentry.enforce.rehearsal import keep
+from consentry.enforce.violations import PermissionDenied
 from consentry.enforce.writerules import WriteRules
 from consentry.enforce.writeverdicts import Verdicts, judge
 from consentry.service.binding import BoundWish
@@ -57,6 +58,8 @@ class TakeoverTerms:
     keep_partial: bool = False
     arrival: Arrival = Arrival.AT_ITS_END
     tidying: Tidying = PLAIN
+    said_as: Callable[[Sequence[PermissionDenied]], tuple[PermissionDenied, ...]] = tuple
+    """How denials are told of: what would allow each depends on what was run."""
 
 
 AT_ITS_END = TakeoverTerms()
@@ -119,7 +122,8 @@ class Takeover:
         self, outcome: Outcome, layer: int, run: str, state: Path, terms: TakeoverTerms
     ) -> Impact:
         try:
-            verdicts = judge(scan(layer, self.roots, started_ns=self.started_ns), self.rules)
+            judged = judge(scan(layer, self.roots, started_ns=self.started_ns), self.rules)
+            verdicts = replace(judged, violations=terms.said_as(judged.violations))
         except ConsentryError as problem:
             return Impact(discarded=problem.message, is_complete=False)
         impact = Impact(

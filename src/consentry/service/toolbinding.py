@@ -126,7 +126,7 @@ def bind_tool(
         surface,
         digest,
         files,
-        ToolFacts.of(manifest, digest, programs),
+        ToolFacts(manifest, digest, programs, profile),
         () if profile is None else tuple(each.written for each in system_entries(profile)),
         EngineWish(effective.sandbox.engine, effective.sandbox.fallback_engine),
     )

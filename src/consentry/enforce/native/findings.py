@@ -142,6 +142,7 @@ class _Reader:
         self._shown = tuple(
             str(root.path) for root in (*(each.root for each in written), *plan.readable)
         )
+        self._apart = () if plan.workspace is None else (plan.workspace,)
         self._layered = tuple(str(each.root.path) for each in plan.layered)
         self.found = Findings()
         self.has_moved = False
@@ -336,7 +337,7 @@ class _Reader:
         if row is not None and place != "/":
             rule = f"protected root {row.pattern.text}"
             self._deny(operation, place, rule, None, times)
-        elif own is not None and not _below(place, self._shown):
+        elif own is not None and not _below(place, (*self._shown, *self._apart)):
             rule = f"{own} is the run's own" if self._plan.has_own_tree else "not granted"
             self._deny(operation, place, rule, None, times)
         else:

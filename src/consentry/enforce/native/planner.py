@@ -31,7 +31,7 @@ from consentry.enforce.native.rights import (
 from consentry.enforce.native.runtime import PROGRAM_FOLDERS, Runtime, Step, runtime_of
 from consentry.enforce.native.seccompfilter import FilterWish, compile_filter
 from consentry.enforce.native.visibleplan import backdrop_steps
-from consentry.enforce.roots import Root
+from consentry.enforce.roots import Root, is_own
 from consentry.surface.dimensions import Level
 from consentry.surface.modes import LayerPlace, Rounding, View, Writes
 from consentry.surface.pattern import Pattern
@@ -87,6 +87,9 @@ class Plan:
 
     listed: frozenset[str] = frozenset()
     """Folders of which the names can be listed, and no more."""
+
+    workspace: str | None = None
+    """Where it lies below one of the run's own folders: what is not granted of it is lost inside."""
 
     ways: tuple[int, ...] = ()
     """The ports on which the proxy hears the box's programs."""
@@ -158,6 +161,7 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
     steps.append(("dir", str(wanted.program.folder)))
     steps += granted.hiding_steps()
     steps += program_steps(wanted, runs_any=runs_any)
+    apart = str(wanted.workspace) if is_own(wanted.workspace) else None
     handled = Handled.by(host.landlock_abi)
     rules: list[Rule] = [
         *granted.rules(handled, runs_any=runs_any, names_all=not is_visible),
@@ -184,7 +188,8 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
         readable=granted.readable,
         runtime=runtime,
         hidden=hidden,
-        places=granted.places,
+        places=granted.places if apart is None else (*granted.places, (apart, False)),
+        workspace=apart,
         startable=None if runs_any else frozenset(map(str, programs)),
         grants=grants,
         direct=direct,
