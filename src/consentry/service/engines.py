@@ -24,6 +24,7 @@ from consentry.service.places import find_workspace
 from consentry.service.protection import protected_here
 from consentry.service.surroundings import Surroundings, own_home
 
+_NO_BOX: Final = "no box could be made"
 _OFTEN_IN_SIGHT: Final = (Path("/srv"), Path("/opt"))
 # What the probe compares with what it knows to have happened.
 _COMPARED: Final = frozenset({Control.LAYER, Control.FILES_READ, Control.DENIALS})
@@ -41,7 +42,8 @@ class TriedEngine:
     @property
     def cards(self) -> tuple[WayCard, ...]:
         """How the attacks went in every way that was tried, the usual one first."""
-        why = "" if self.card is not None else "no box could be made"
+        untried = "the image has no Python to make them" if self.probe.is_usable else _NO_BOX
+        why = "" if self.card is not None else untried
         way = self.usual if self.probe.mode is None else Way.VISIBLE
         return (WayCard(way, self.card, why), *self.others)
 

@@ -7,8 +7,6 @@ copied here, and it cannot be a file of the workspace, which anybody could chang
 from collections.abc import Callable
 from pathlib import Path
 
-from consentry.base.codes import Code
-from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.engines.container.namedengine import NamedImageEngine
 from consentry.enforce.programfiles import Started
@@ -40,9 +38,6 @@ def bind_in_image(
     written = [granted_pattern(each, workspace, cwd, may_be_new=True) for each in wish.write]
     engine = made(protected)
     path = Path(engine.find(wish.words[0]))
-    if path.is_relative_to(workspace):
-        message = f"`{path}` lies in the workspace, which covers what the image has there"
-        raise Refused(Code.PROGRAM_UNSTARTABLE, message)
     environment = environment_of(wish.environment, around) | {"PATH": engine.image.path}
     confinement = Confinement(
         surface=surface_of(wish, workspace, cwd, path, written),

@@ -51,6 +51,9 @@ def parts_of_host(tools: Sequence[str], *, python: bool) -> bytes:
         for link in ("bin", "lib", "lib64", "sbin"):
             if Path("/", link).is_symlink():
                 archive.add(f"/{link}", link)
+        other = tarfile.TarInfo("usr/bin/called-otherwise")
+        other.type, other.linkname = tarfile.SYMTYPE, "sh"
+        archive.addfile(other)
         for path in paths:
             # At its own place and at the one that it leads to.
             archive.add(os.path.realpath(path), path.lstrip("/"))

@@ -38,6 +38,7 @@ def images_of_host() -> Iterator[dict[str, str]]:
     with ExitStack() as ends:
         kept = ends.enter_context(kept_by_docker())
         changes = ["ENV LEAKED=by-the-image", "ENV PATH=/usr/bin:/bin", "VOLUME /kept"]
+        changes += ['CMD ["leaked"]', 'ENTRYPOINT ["/usr/bin/env"]', "USER 0", "WORKDIR /usr"]
         made_image(WITH_PYTHON, kept, python=True, changes=changes)
         made_image(WITH_SHELL, kept, python=False)
         made_image(WITH_NOTHING, kept, python=False, tools=())

@@ -16,7 +16,7 @@ from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement, Limits, Program
 from consentry.enforce.engine import Control, Ending, NotEnforceable
-from consentry.enforce.engines.container import namedengine, namedwords
+from consentry.enforce.engines.container import namedbox, namedengine, namedwords
 from consentry.enforce.engines.container.namedplan import HELD, LACKS
 from consentry.enforce.engines.container.words import Container
 from consentry.enforce.native.seccompfilter import FilterWish
@@ -358,3 +358,47 @@ def _containers(named: NamedRuns) -> list[str]:
         check=True,
     )
     return said.stdout.decode().split()
+
+
+def test_a_program_goes_by_the_name_it_was_found_by(named: NamedRuns, project: Path) -> None:
+    """As programs need that are many in one file; the image's own words are not there."""
+    words = ["called-otherwise", "-c", 'echo "$0" "$@"; pwd']
+    told = named.run(words, project).stdout.decode().splitlines()
+    assert told == ["/usr/bin/called-otherwise", str(project)]
+
+
+def test_a_grant_over_the_programs_place_is_refused(named: NamedRuns, project: Path) -> None:
+    """Or a file of the host's would run under the digest of the image."""
+    engine = named.engine()
+    program = Program(
+        Path(engine.find("called-otherwise")), ("x",), project, image=engine.program_image
+    )
+    surface = Surface.of(read=["./"], write=["/tmp/"], run=Level.ANY)
+    wanted = Confinement(surface, project, program, _ENVIRONMENT)
+    engine.compile(wanted)
+    covering = replace(wanted, surface=surface | Surface.of(read=["/usr/bin/"]))
+    with pytest.raises(Refused) as found:
+        engine.compile(covering)
+    engine.close()
+    assert found.value.code is Code.PROGRAM_UNSTARTABLE
+
+
+def test_who_is_gone_before_the_container_tells_of_no_success(
+    named: NamedRuns, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that stays with it is ended: the container is killed, and the run is, too."""
+    monkeypatch.setattr(namedbox, "_PAUSE", 0.05)
+    ended: list[int] = []
+    looked = namedbox.NamedBox.sample
+
+    def ending(box: namedbox.NamedBox, seconds: float | None) -> str | None:
+        if box._command is not None and not ended and box._used[1]:
+            ended.append(box._command.pid)
+            box._command.kill()
+        return looked(box, seconds)
+
+    monkeypatch.setattr(namedbox.NamedBox, "sample", ending)
+    outcome = named.run(["sleep", "60"], project)
+    assert ended
+    assert (outcome.ending, outcome.exit_code) == (Ending.KILLED, None)
+    assert not _containers(named)

@@ -17,6 +17,7 @@ from consentry.enforce.engine import Control, NotEnforceable
 from consentry.enforce.engines.container import namedplan
 from consentry.enforce.engines.container.daemon import Daemon, FileThere
 from consentry.enforce.engines.container.namedimage import (
+    FoundInImage,
     NamedImage,
     find_in_image,
     require_image_name,
@@ -75,20 +76,36 @@ def test_a_name_is_never_an_option_or_another_question(name: str) -> None:
 
 
 def test_a_program_is_found_by_the_path_of_the_image() -> None:
-    """Links are followed as far as a kernel would; a loop and a plain file are no program."""
+    """It goes by the name it was found by, as programs do that are many; what is behind is known too.
+
+    Links are followed as far as a kernel would; a loop and a plain file are no program.
+    """
+    folder, program, plain = (
+        FileThere("", is_program=False), FileThere("", is_program=True), FileThere("", is_program=False),
+    )  # fmt: skip
     files = {
-        "/opt/bin/data": FileThere("", is_program=False),
-        "/bin/data": FileThere("", is_program=True),
-        "/bin/sh": FileThere("busybox", is_program=False),
-        "/bin/busybox": FileThere("", is_program=True),
-        "/bin/loop": FileThere("/bin/loop", is_program=False),
-        "/opt/bin/plain": FileThere("", is_program=False),
+        "/opt": folder,
+        "/opt/bin": folder,
+        "/opt/bin/data": plain,
+        "/bin": FileThere("usr/bin", is_program=False),
+        "/usr": folder,
+        "/usr/bin": folder,
+        "/usr/bin/data": program,
+        "/usr/bin/sh": FileThere("busybox", is_program=False),
+        "/usr/bin/busybox": program,
+        "/usr/bin/loop": FileThere("/bin/loop", is_program=False),
+        "/opt/bin/plain": plain,
     }
-    assert find_in_image(IMAGE, "sh", files.get) == "/bin/busybox"
-    assert find_in_image(IMAGE, "data", files.get) == "/bin/data"
-    assert find_in_image(IMAGE, "/bin/../bin/sh", files.get) == "/bin/busybox"
+    shell = FoundInImage("/bin/sh", "/usr/bin/busybox")
+    assert find_in_image(IMAGE, "sh", files.get) == shell
+    assert find_in_image(IMAGE, "data", files.get) == FoundInImage("/bin/data", "/usr/bin/data")
+    assert find_in_image(IMAGE, "/opt/../bin/sh", files.get) == shell
     codes = {"loop": Code.PROGRAM_UNKNOWN, "plain": Code.PROGRAM_UNSTARTABLE}
-    for word, code in (*codes.items(), ("./sh", Code.PROGRAM_UNKNOWN), ("", Code.PROGRAM_UNKNOWN)):
+    for word, code in (
+        *codes.items(),
+        ("./sh", Code.PROGRAM_UNKNOWN),
+        ("", Code.PROGRAM_UNSTARTABLE),
+    ):
         with pytest.raises(ConsentryError) as found:
             find_in_image(IMAGE, word, files.get)
         assert found.value.code is code

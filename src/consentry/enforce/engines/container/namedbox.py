@@ -103,6 +103,9 @@ class NamedBox:
             self._command.wait()
             with suppress(Refused):
                 self._state = (self._daemon.container(self._name) or {}).get("State")
+        if self._state is not None and self._state.get("Running"):
+            # Whoever stayed with it is gone before it: it is killed now, and ended by nothing else.
+            self._state = None
         self._is_over = True
         self._remove()
         return False

@@ -35,6 +35,7 @@ from consentry.enforce.engines.container.namedplan import (
     NamedPlan,
     compile_named,
     require_same,
+    require_uncovered,
 )
 from consentry.enforce.engines.container.namedprobe import try_out_image
 from consentry.enforce.engines.container.namedwords import DIALECT, container_of
@@ -54,6 +55,8 @@ from consentry.enforce.usage import Control as Limited
 
 NAME: Final = "docker"
 _KIND: Final = "image-docker"
+# Keys that nobody types: what is typed is the program's, and nobody lets go of it by keys.
+_NO_DETACHING: Final = "--detach-keys=ctrl-],ctrl-^,ctrl-_,ctrl-],ctrl-^,ctrl-_,ctrl-]"
 
 
 class NamedImageEngine:
@@ -70,6 +73,7 @@ class NamedImageEngine:
         self._folder: DriversFolder | None = None
         self._trial: Trial | None = None
         self._looked_into: str | None = None
+        self._behind: dict[str, str] = {}
         self._one_at_a_time = Lock()
 
     def missing(self) -> str | None:
@@ -110,7 +114,9 @@ class NamedImageEngine:
                 self._keeper(folder).said(*words, "--entrypoint=/", image.digest)
                 self._looked_into = name
         name = self._looked_into
-        return find_in_image(image, word, lambda path: self._daemon.file(name, path))
+        found = find_in_image(image, word, lambda path: self._daemon.file(name, path))
+        self._behind[found.path] = found.real
+        return found.path
 
     def probe(self) -> Probe:
         """What was shown, now or once before with this image and this daemon."""
@@ -145,7 +151,10 @@ class NamedImageEngine:
         self._docker.require_apart_from(wanted.workspace)
         if wanted.program.image != self.program_image:
             raise ValueError("the program was found in another image")
-        return compile_named(wanted, self.image, self._about(), self.probe())
+        plan = compile_named(wanted, self.image, self._about(), self.probe())
+        path = str(wanted.program.path)
+        require_uncovered((path, self._behind.get(path, path)), plan)
+        return plan
 
     def _about(self) -> NamedGround:
         ground = self._ground
@@ -215,7 +224,7 @@ class NamedImageEngine:
                 plan, folder, self._ids(), has_input=has_input, has_terminal=has_terminal
             )
             self._keeper(driver).said(*run_words(container, DIALECT))
-            attached = ("--attach", "--interactive") if has_input else ("--attach",)
+            attached = ("--attach", _NO_DETACHING, *(("--interactive",) if has_input else ()))
             starting = Starting(
                 (docker, "start", *attached, name),
                 (docker, "rm", "--force", "--volumes", name),

@@ -82,8 +82,16 @@ def no_such_image(name: str) -> Refused:
     )
 
 
-def find_in_image(image: NamedImage, word: str, look: LookInto) -> str:
-    """Where the image has the program that a line names, links resolved; raises when it has none."""
+@dataclass(frozen=True, slots=True)
+class FoundInImage:
+    """A program by the name that it is started by, which it may go by, and the file behind that."""
+
+    path: str
+    real: str
+
+
+def find_in_image(image: NamedImage, word: str, look: LookInto) -> FoundInImage:
+    """Where the image has the program that a line names; raises when it has none."""
     if "/" in word and not word.startswith("/"):
         raise UsageProblem(
             Code.PROGRAM_UNKNOWN,
@@ -93,10 +101,11 @@ def find_in_image(image: NamedImage, word: str, look: LookInto) -> str:
     tries = [word] if "/" in word else [posixpath.join(each, word) for each in _folders(image.path)]
     is_there = False
     for place in tries:
-        path, found = _followed(posixpath.normpath(place), look)
+        path = posixpath.normpath(place)
+        real, found = _followed(path, look)
         is_there = is_there or found is not None
         if found is not None and found.is_program:
-            return path
+            return FoundInImage(path, real)
     if is_there:
         message = f"`{word}` of the image `{image.name}` is not an executable file"
         raise Refused(Code.PROGRAM_UNSTARTABLE, message)
@@ -112,9 +121,20 @@ def _folders(path: str) -> list[str]:
 
 
 def _followed(path: str, look: LookInto) -> tuple[str, FileThere | None]:
-    for _ in range(_MOST_LINKS):
-        found = look(path)
-        if found is None or not found.leads_to:
-            return path, found
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(path), found.leads_to))
-    return path, None
+    """The file that a name leads to, every folder on the way looked at as well."""
+    left = _MOST_LINKS
+    reached, names = "/", [each for each in path.split("/") if each]
+    found: FileThere | None = None
+    while names:
+        name = names.pop(0)
+        place = posixpath.normpath(posixpath.join(reached, name))
+        found = look(place)
+        if found is None or left == 0:
+            return place, None
+        if found.leads_to:
+            left -= 1
+            leads = posixpath.normpath(posixpath.join(reached, found.leads_to))
+            reached, names = "/", [*(each for each in leads.split("/") if each), *names]
+        else:
+            reached = place
+    return reached, found

@@ -175,6 +175,19 @@ def _items(wanted: Confinement, granted: Granted, direct: DirectPlan | None) -> 
         yield Hidden(path, is_folder=Path(path).is_dir())
 
 
+def require_uncovered(names: Iterable[str], plan: NamedPlan) -> None:
+    """Raises where a grant lies over the program's place, and another file would be started."""
+    places = [item.path for item in plan.items if isinstance(item, Shown | Own | Hidden)]
+    for name in names:
+        over = [each for each in (*places, *plan.image.volumes) if Path(name).is_relative_to(each)]
+        if over:
+            raise Refused(
+                Code.PROGRAM_UNSTARTABLE,
+                f"`{name}` of the image is covered by `{over[0]}`, which is given to the run",
+                help_line="name another program of the image, or grant less",
+            )
+
+
 def require_same(items: Iterable[Item]) -> None:
     """Raises where something else is at a granted name than when the plan was made."""
     for item in items:
