@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from consentry.base.safetext import LEAST_WIDTH, safe_block, safe_line
-from consentry.base.units import Size
 from consentry.cli.boxdrawing import Box, Row, Section
 from consentry.cli.estimatetext import estimate_in_words
 from consentry.cli.layout import columns_of
@@ -268,9 +267,10 @@ def limits_in_words(limits: DeclaredLimits) -> str:
 
 def size_in_words(count: int) -> str:
     """Bytes as people read them: `240 KB`."""
-    size = float(count)
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if size < _KILO or unit == "GB":
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= _KILO
-    return str(Size(count))
+    if count < _KILO:
+        return "1 byte" if count == 1 else f"{count} bytes"
+    size, unit = count / _KILO, "KB"
+    for larger in ("MB", "GB"):
+        if size >= _KILO:
+            size, unit = size / _KILO, larger
+    return f"{size:.1f} {unit}"

@@ -92,7 +92,7 @@ class Terminal:
     """A terminal for the box, and the user's own that stands behind it.
 
     What the program prints goes to `outside`, whose size it has. `typed` is where keys come from,
-    and None where the user's keys are not the program's.
+    and None where the user's keys are not the program's. `before` is told what is about to be shown.
     """
 
     outside: int
@@ -100,6 +100,7 @@ class Terminal:
     ours: int = -1
     its: int = -1
     hears: Callable[[bytes], None] | None = None
+    before: Callable[[bytes], None] | None = None
 
     def __post_init__(self) -> None:
         self.ours, self.its = pty.openpty()
@@ -118,6 +119,8 @@ class Terminal:
             return 0
         if self.hears is not None:
             self.hears(part[:room])
+        if self.before is not None:
+            self.before(part[:room])
         write_all(self.outside, part[:room])
         return len(part)
 
