@@ -67,6 +67,18 @@ def test_an_entry_point_is_started_and_the_commands_may_be(own: OwnPlace) -> Non
     assert run.entry["tool"]["arguments"][1:] == ["one", "two", "-x y"]  # type: ignore[index,call-overload]
 
 
+def test_a_link_to_a_program_is_started_by_what_it_leads_to(own: OwnPlace) -> None:
+    """The link itself is not granted, and not there; the program's bytes are."""
+    (own.project / "bin").mkdir()
+    script = own.project / "tool.sh"
+    script.write_text("#!/bin/sh\necho hello\n")
+    script.chmod(0o755)
+    (own.project / "bin/tool").symlink_to("../tool.sh")
+    command = {"command": "bin/tool", "arguments": [], "purpose": "p"}
+    own.tool("link", processExecution=[command])
+    assert own.run("link").outcome.stdout == b"hello\n"
+
+
 def test_words_without_an_entry_point_are_an_error(own: OwnPlace) -> None:
     """They would reach nothing, and the message says what to do."""
     own.tool("plain", processExecution=[TRUE])

@@ -1,7 +1,9 @@
 """Several commands of a manifest run in order, in one box, under one permit and one record."""
 
 import os
+import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
+from consentry.enforce.engines.native import Io
 from tests.service.conftest import MakeAround
 from tests.service.toolplaces import PATH, OtherPlace, OwnPlace, others_place
 
@@ -190,3 +193,29 @@ def test_a_later_program_that_does_not_start_ends_the_run(own: OwnPlace) -> None
     own.tool("bad", fileRead=EVERYTHING, processExecution=[sh("echo one"), broken, sh("echo 3")])
     run = own.run("bad")
     assert (run.outcome.exit_code, run.outcome.stdout) == (126, b"one\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "number"),
+    [
+        ("trap 'echo caught; exit 0' TERM; echo one; while :; do :; done", "one\ncaught\n", 15),
+        ("echo one; while :; do :; done", "one\n", 15),
+    ],
+)
+def test_a_signal_reaches_the_command_and_nothing_comes_after_it(
+    own: OwnPlace, line: str, said: str, number: int
+) -> None:
+    """Also where the command takes it and ends well: the run was told to end."""
+    own.tool("waits", processExecution=[sh(line), sh("echo two")])
+    reader, writer = os.pipe()
+    io = Io(stdout=writer)
+    with ThreadPoolExecutor(1) as pool, os.fdopen(reader, "rb") as output:
+        going = pool.submit(own.run, "waits", io=io)
+        first = output.readline()
+        assert io.supervisor is not None
+        io.supervisor.pass_signal(signal.SIGTERM)
+        run = going.result()
+        os.close(writer)
+        assert (first + output.read()).decode() == said
+    assert run.outcome.signal == number
+    assert own.entries()[-1]["execution"]["status"] == "killed"

@@ -102,8 +102,8 @@ class ToolPlace:
         effective = load(self.around)
         return bind_tool(effective.tool(name), effective, words, self.project, self.around)
 
-    def run(self, name: str, *words: str, decide: Decide = explicitly) -> Run:
-        """A run of its own, with its output kept."""
+    def run(self, name: str, *words: str, decide: Decide = explicitly, io: Io | None = None) -> Run:
+        """A run of its own, with its output kept unless it is led elsewhere."""
         with ExitStack() as held:
             effective = load(self.around)
             tool = effective.tool(name)
@@ -118,7 +118,7 @@ class ToolPlace:
             decision = decide(bound, journal)
             self.meanwhile()
             runner = Runner(chosen.engine, journal, state, home)
-            return runner.run(bound.bound, chosen.plan, Io(keeps=True), decision=decision)
+            return runner.run(bound.bound, chosen.plan, io or Io(keeps=True), decision=decision)
 
     @contextmanager
     def journal(self) -> Iterator[Journal]:

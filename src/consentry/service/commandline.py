@@ -166,7 +166,7 @@ def _program(
         first = replace(first, script=script)
     others = [find_program(name, around) for name in wish.execute if name != ANY]
     needed = [found_at(other, (str(other),), folder) for other in others]
-    return first.started, program_of([first], needed, workspace, folder, protected)
+    return first.started, program_of([first], needed, folder, protected, shown=[workspace])
 
 
 def surface_of(

@@ -65,11 +65,15 @@ def found_at(path: Path, words: tuple[str, ...], folder: Path) -> FoundProgram:
 def program_of(
     steps: Sequence[FoundProgram],
     needed: Sequence[FoundProgram],
-    workspace: Path,
     folder: Path,
     protected: ProtectedRoots,
+    shown: Sequence[Path] = (),
 ) -> Program:
-    """What is started in this folder, in order, and what may be started from there."""
+    """What is started in this folder, in order, and what may be started from there.
+
+    In what is `shown` a name leads in the box where it leads outside; elsewhere only the files
+    themselves are there, and a link that leads to one is not.
+    """
     every = (*steps, *needed)
     scripts = [each.script for each in needed if each.script is not None]
     named = tuple(dict.fromkeys([*(each for step in steps for each in step.named), *scripts]))
@@ -91,7 +95,7 @@ def program_of(
             for prefix in prefixes_of(found.path, found.started, protected)
         )
     )
-    first, *then = (_step(each, (workspace, *prefixes)) for each in steps)
+    first, *then = (_step(each, (*shown, *prefixes)) for each in steps)
     return Program(
         path=first.path,
         words=first.words,

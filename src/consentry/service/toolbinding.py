@@ -104,7 +104,7 @@ def bind_tool(
 
     surface = tool_surface(manifest, requirements, profile, protected, bind)
     found = _programs(manifest, words, workspace, here)
-    program = program_of(found.steps, found.needed, workspace, found.folder, protected)
+    program = program_of(found.steps, found.needed, found.folder, protected)
     confinement = _confinement(surface, workspace, program, requirements, profile, manifest, around)
     named = None
     if profile is not None:
