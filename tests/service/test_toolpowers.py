@@ -252,3 +252,11 @@ def test_a_limit_on_memory_ends_the_run(own: OwnPlace) -> None:
     assert own.told("grows").entry["execution"]["status"] in ("limit", "failure")
     own.tool("grows", processExecution=[command])
     assert own.told("grows").out == "200\n"
+
+
+def test_a_limit_on_processor_time_ends_the_run(own: OwnPlace) -> None:
+    """Over all of its commands together (CONTRACTS §12)."""
+    spins = sh("i=0; while test $i -lt 100000000; do i=$((i+1)); done")
+    own.tool("spins", processExecution=[spins, spins], sandboxRequirements={"limitCPU": "1s"})
+    entry = own.told("spins").entry
+    assert (entry["execution"]["status"], entry["execution"]["limit"]) == ("limit", "cpu_seconds")
