@@ -20,24 +20,40 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from consentry.service.callresults import CodeResult, RunResult
+    from consentry.service.callresults import CodeResult, RunResult, ToolResult
     from consentry.service.effects import EffectView
     from consentry.service.givenvalues import Word
     from consentry.service.keptruns import Place
     from consentry.service.rehearsals import Settled
+    from consentry.store.ledger import Ledger
+    from consentry.surface.lattice import Surface
 
 __version__ = "0.1.0"
 __all__ = [
     "CodeResult",
+    "Ledger",
     "RunResult",
+    "Surface",
+    "ToolResult",
     "__version__",
     "commit",
     "discard",
     "effect",
     "exec",
+    "rehearse",
     "run_code",
+    "run_request",
+    "run_tool",
     "undo",
 ]
+
+_ELSEWHERE = {
+    "CodeResult": "consentry.service.callresults",
+    "Ledger": "consentry.store.ledger",
+    "RunResult": "consentry.service.callresults",
+    "Surface": "consentry.surface.lattice",
+    "ToolResult": "consentry.service.callresults",
+}
 
 
 def exec(  # noqa: A001 - the command's own word
@@ -201,6 +217,91 @@ def run_code(
     return library_of_this_process().run_code(source, look_around(os.environ), options)
 
 
+def run_tool(
+    tool: str,
+    arguments: Sequence[str] = (),
+    *,
+    workspace: Word | None = None,
+    config: Word | None = None,
+    wait: bool = True,
+    rehearse: bool = False,
+    keep_partial: bool = False,
+) -> ToolResult:
+    """Runs a tool by its manifest: decided as `consentry run` does, confined, and recorded.
+
+    This process answers nothing for anybody. Where a person has to be asked, the question is stored,
+    and `consentry approve`, or any other channel, answers it.
+
+    Args:
+        tool: the tool's name.
+        arguments: words for its entry point.
+        workspace: the folder it works on; found from the current one where none is named.
+        config: a configuration folder instead of the user's and the workspace's.
+        wait: waits for the answer; otherwise `approval-pending` is raised, with `request_id`.
+        rehearse: keeps what it wrote apart; `commit` takes it over, `discard` throws it away.
+        keep_partial: keeps what it wrote even if a limit or a signal ended it.
+
+    Returns:
+        How it ended, what it printed, what was stopped, and the record.
+
+    Raises:
+        ConsentryError: it was not started, or could not be recorded; the code says which.
+    """
+    from consentry.service.library import library_of_this_process  # noqa: PLC0415 - see above
+    from consentry.service.surroundings import look_around  # noqa: PLC0415
+    from consentry.service.toolcalls import tool_call  # noqa: PLC0415
+    from consentry.service.toolruns import ToolWish  # noqa: PLC0415
+
+    call = tool_call(tool, arguments, workspace, config)
+    wish = ToolWish(rehearse, keep_partial, wait)
+    return library_of_this_process().run_tool(call, look_around(os.environ), wish)
+
+
+def run_request(request: str) -> ToolResult:
+    """Runs what a request was approved for, once, as `consentry run --request` does.
+
+    Args:
+        request: the id of a request, or the beginning of one.
+
+    Returns:
+        As `run_tool`.
+
+    Raises:
+        ConsentryError: it is not approved, was used before, or the tool is another now.
+    """
+    from consentry.service.library import library_of_this_process  # noqa: PLC0415 - see above
+    from consentry.service.surroundings import look_around  # noqa: PLC0415
+    from consentry.service.toolruns import ToolWish  # noqa: PLC0415
+
+    return library_of_this_process().run_request(request, look_around(os.environ), ToolWish())
+
+
+def rehearse(
+    tool: str,
+    arguments: Sequence[str] = (),
+    *,
+    workspace: Word | None = None,
+    config: Word | None = None,
+    wait: bool = True,
+) -> ToolResult:
+    """Runs a tool as `run_tool` does, and takes over nothing of what it wrote.
+
+    Args:
+        tool: the tool's name.
+        arguments: words for its entry point.
+        workspace: as for `run_tool`.
+        config: as for `run_tool`.
+        wait: as for `run_tool`.
+
+    Returns:
+        As `run_tool`; `effect`, `commit` and `discard` take its `run_id`.
+
+    Raises:
+        ConsentryError: as for `run_tool`.
+    """
+    return run_tool(tool, arguments, workspace=workspace, config=config, wait=wait, rehearse=True)
+
+
 def effect(run: str | None = None) -> EffectView:
     """What a run would change or changed, exactly; without an id, of the latest rehearsal.
 
@@ -266,8 +367,9 @@ def _effects() -> Place:
 
 
 def __getattr__(name: str) -> object:
-    if name in ("CodeResult", "RunResult"):
-        from consentry.service import callresults  # noqa: PLC0415 - see above
+    place = _ELSEWHERE.get(name)
+    if place is not None:
+        from importlib import import_module  # noqa: PLC0415 - see above
 
-        return getattr(callresults, name)
+        return getattr(import_module(place), name)
     raise AttributeError(f"module `consentry` has no attribute `{name}`")

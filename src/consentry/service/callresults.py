@@ -10,6 +10,7 @@ from consentry.enforce.violations import PermissionDenied
 from consentry.service.runledger import Run
 from consentry.service.runrecord import Rehearsal
 from consentry.service.snippetruns import CodeRun
+from consentry.service.toolruns import ToolRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,31 @@ class CodeResult(RunResult):
 
     result: Any
     error: SnippetError | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult(RunResult):
+    """A tool's run that is over and recorded.
+
+    `waiting` is the run whose effect waits for its second yes; `refused` says why an effect that was
+    to be taken over was not.
+    """
+
+    waiting: str | None
+    refused: str | None
+
+
+def tool_result(over: ToolRun) -> ToolResult:
+    """What a caller gets to see of a tool's run."""
+    seen = _seen(over.run)
+    seen["status"] = over.status.value
+    seen["committed"] = seen["committed"] or over.settled is not None
+    problem = over.problem
+    return ToolResult(
+        **seen,
+        waiting=over.run.audit_id if over.waits else None,
+        refused=None if problem is None or over.waits else problem.message,
+    )
 
 
 def run_result(run: Run) -> RunResult:

@@ -26,9 +26,17 @@ from consentry.enforce.engines.registry import made_engine
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.streams import write_all
 from consentry.record.auditfields import Trigger
+from consentry.service.approvals import Desk
 from consentry.service.binding import BoundWish, workspace_here
 from consentry.service.calloptions import CallOptions, CodeOptions, ExecOptions
-from consentry.service.callresults import CodeResult, RunResult, code_result, run_result
+from consentry.service.callresults import (
+    CodeResult,
+    RunResult,
+    ToolResult,
+    code_result,
+    run_result,
+    tool_result,
+)
 from consentry.service.callwishes import NAME, code_wish, run_wish, words_to_run
 from consentry.service.codecalls import CodeCalls
 from consentry.service.commandline import RunWish, bind_wish
@@ -49,6 +57,9 @@ from consentry.service.sessions import end_session_of, journal_of_library
 from consentry.service.snippetruns import CodeRunner, asked_for_code
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.service.takeover import TakeoverTerms, require_rehearsable
+from consentry.service.toolcalls import ToolCall
+from consentry.service.tooldecisions import NOBODY_HERE
+from consentry.service.toolruns import ToolRunner, ToolWish, find_request
 from consentry.store.journal import Journal
 
 _Bounds: TypeAlias = tuple[str, EngineGround]
@@ -164,6 +175,41 @@ class Library:
         run = runner.run(wish, prepared.bound, prepared.plan, io, Trigger.API, terms=terms)
         return code_result(run)
 
+    def run_tool(self, call: ToolCall, around: Surroundings, wish: ToolWish) -> ToolResult:
+        """One run of a tool; see `consentry.run_tool`, which passes its own surroundings."""
+        return tool_result(self._tools(around, wish).run(call, _kept))
+
+    def run_request(self, request: str, around: Surroundings, wish: ToolWish) -> ToolResult:
+        """The run that was asked for with a request; see `consentry.run_request`."""
+        runner = self._tools(around, wish)
+        return tool_result(runner.dispatch(find_request(Desk(runner.journal), request), _kept))
+
+    def _tools(self, around: Surroundings, wish: ToolWish) -> ToolRunner:
+        return ToolRunner(self.journal(around), around, NOBODY_HERE, wish, self._desk)
+
+    def journal(self, around: Surroundings) -> Journal:
+        """The ledger under this object's session."""
+        return self._journal(ledger_place(around), around)
+
+    @contextmanager
+    def _desk(self, ground: EngineGround) -> Iterator[EngineDesk]:
+        """The engines that are kept; those beyond them are closed behind the run."""
+        own: list[Engine] = []
+
+        def engine(name: str) -> Engine:
+            kept = self._kept_engine(name, ahead)
+            if kept is not None:
+                return kept
+            own.append(made_engine(name, ground))
+            return own[-1]
+
+        ahead = replace(ground, ahead=_BOXES_AHEAD)
+        try:
+            yield EngineDesk(engine)
+        finally:
+            for each in own:
+                each.close()
+
     def effects(self, around: Surroundings) -> Place:
         """Where the effects of earlier runs are dealt with, in this session."""
         place = ledger_place(around)
@@ -229,6 +275,11 @@ class Library:
         # A session that could not be ended is found to be over by whoever looks.
         with suppress(ConsentryError):
             self.close()
+
+
+@contextmanager
+def _kept() -> Iterator[Io]:
+    yield Io(keeps=True)
 
 
 def library_of_this_process() -> Library:

@@ -4,6 +4,8 @@ What is ready is what a person is asked about. Making it ready twice from the sa
 digest, surface and policy; whoever waited for an answer does that, and compares.
 """
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from consentry.base.codes import Code
@@ -11,6 +13,7 @@ from consentry.base.errors import Refused
 from consentry.decide.levels import LevelDecision
 from consentry.record.auditfields import Trigger
 from consentry.service.configuration import Effective, load_configuration
+from consentry.service.givenvalues import Word, words_of, wrong
 from consentry.service.places import Workspace, find_workspace
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings
@@ -64,6 +67,21 @@ class ReadyTool:
                 f"`{self.name}` was not started: {message}",
                 help_line="run it again; the question is put anew, with what it is now",
             )
+
+
+def tool_call(
+    tool: object, arguments: Sequence[Word], workspace: Word | None, config: Word | None
+) -> ToolCall:
+    """A call of the library; what only a slip can explain is refused."""
+    if not isinstance(tool, str) or not tool:
+        raise wrong("`tool` is the name of a tool")
+    return ToolCall(
+        tool,
+        words_of("arguments", arguments),
+        None if workspace is None else os.fsdecode(workspace),
+        None if config is None else os.fsdecode(config),
+        Trigger.API,
+    )
 
 
 def ready_tool(call: ToolCall, around: Surroundings, journal: Journal) -> ReadyTool:

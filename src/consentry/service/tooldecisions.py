@@ -26,6 +26,7 @@ from consentry.declare.preferences import ApprovalSettings
 from consentry.service.approvals import Asker, Desk, Waits, require_approved
 from consentry.service.commitapproval import EffectAsker
 from consentry.service.consenting import consent_for, consents_of
+from consentry.service.durations import estimate_of
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
 from consentry.service.previewing import Background, make_preview
@@ -39,6 +40,18 @@ from consentry.store.machines import StoredMachines
 Again = Callable[[], ReadyTool]
 
 _TOLD_OF: Final = 10
+
+
+class Parked(Refused):
+    """Nobody has answered yet, and nobody waits here; the request goes on waiting."""
+
+    def __init__(self, request: ApprovalRequest) -> None:
+        self.request_id = request.request_id
+        super().__init__(
+            Code.APPROVAL_PENDING,
+            f"`{self.request_id}` asks: {request.question.text}",
+            help_line=f"once it is approved, start it with `consentry run --request {self.request_id}`",
+        )
 
 
 class Company(Protocol):
@@ -59,6 +72,25 @@ class Company(Protocol):
     def tell_waiting(self, request: ApprovalRequest) -> None:
         """The question is stored, and somebody else has to answer it."""
         ...
+
+
+class _Nobody:
+    """A program that runs tools and shows nothing: whoever is asked answers elsewhere."""
+
+    def asker(self, _: ApprovalSettings) -> Asker | None:
+        return None
+
+    def effect_asker(self, _: Place, __: ApprovalSettings) -> EffectAsker | None:
+        return None
+
+    def announce(self, _: Preview, __: Route) -> None:
+        return
+
+    def tell_waiting(self, _: ApprovalRequest) -> None:
+        return
+
+
+NOBODY_HERE: Final = _Nobody()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +152,7 @@ class ToolDecisions:
         background = Background(
             asked_because=() if lack is None else (lack.words,),
             last_consent=None if last is None else _last(last),
+            estimate=estimate_of(self.journal.ledger.history, ready.name),
             kept_for=keeping_of(self.around).span,
         )
         return make_preview(ready.bound, ready.level, background)
@@ -134,7 +167,7 @@ class ToolDecisions:
         if asker is None and request.is_pending:
             self.company.tell_waiting(request)
             if not self.waits:
-                raise _parked(request)
+                raise Parked(request)
         request = desk.wait(request, asker)
         require_approved(request)
         fresh = again()
@@ -248,14 +281,6 @@ def _by_consent(said: RunDecision, consent: Consent) -> RunDecision:
         given_by=terms.given_by,
         consent_id=consent.consent_id,
         request_id=terms.request_id,
-    )
-
-
-def _parked(request: ApprovalRequest) -> Refused:
-    return Refused(
-        Code.APPROVAL_PENDING,
-        f"`{request.request_id}` asks: {request.question.text}",
-        help_line=f"once it is approved, start it with `consentry run --request {request.request_id}`",
     )
 
 

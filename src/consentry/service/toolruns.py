@@ -44,6 +44,9 @@ from consentry.store.journal import Journal
 OpenIo: TypeAlias = Callable[[], AbstractContextManager[Io]]
 """Takes the streams for the run alone: a terminal is for questions before and after it."""
 
+DeskFor: TypeAlias = Callable[[EngineGround], AbstractContextManager[EngineDesk]]
+"""Where the engines of a run come from: fresh ones, or those that a library keeps."""
+
 _NO_ANSWER_YET: Final = frozenset({Code.APPROVAL_PENDING})
 _DENIES: Final = frozenset(
     {Code.APPROVAL_DENIED, Code.APPROVAL_EXPIRED, Code.APPROVAL_SUPERSEDED, Code.EFFECT_CONFLICT}
@@ -92,7 +95,7 @@ class ToolRunner:
     around: Surroundings
     company: Company
     wish: ToolWish = field(default_factory=ToolWish)
-    engines: EngineDesk | None = None
+    desk_for: DeskFor = engine_desk
 
     def run(self, call: ToolCall, open_io: OpenIo) -> ToolRun:
         """One run; raises where there is none, and has recorded that then."""
@@ -123,7 +126,7 @@ class ToolRunner:
         with ExitStack() as held:
             with self._refusals(_asked(ready.call, decided)):
                 require_rehearsable(arrival, bound, place.keeping)
-                desk = self.engines or held.enter_context(engine_desk(self._ground(ready)))
+                desk = held.enter_context(self.desk_for(self._ground(ready)))
                 chosen = choose_engine(ready.bound.engines, bound.confinement, desk)
             recover_here(place)
             runner = Runner(chosen.engine, place.journal, place.state, own_home(self.around).path)
