@@ -13,6 +13,7 @@ from consentry.service.surroundings import (
     configuration_base,
     home_that_is,
     homes_in,
+    homes_parent_on,
     look_around,
     own_home,
     owners_of_ours,
@@ -122,3 +123,9 @@ def test_looking_around_asks_the_system() -> None:
     assert found.uid == os.geteuid()
     assert found.account_home == Path(pwd.getpwuid(os.geteuid()).pw_dir)
     assert found.environ["HOME"] == "/somewhere"
+
+
+def test_homes_lie_where_the_system_has_them() -> None:
+    """No folder directly in it is taken as a workspace unasked."""
+    assert homes_parent_on("linux") == Path("/home")
+    assert homes_parent_on("darwin") == Path("/Users")

@@ -7,6 +7,7 @@ XDG base directory specification says, and an ignored value leaves a note.
 
 import os
 import pwd
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from consentry.enforce.ownership import ROOT_UID
 
 PASSWD = Path("/etc/passwd")
 HOMES = Path("/home")
+_HOMES_ON_MACOS = Path("/Users")
 _PASSWD_FIELDS = 7
 _MOST_DIGITS = 10
 _LAST_UID = 2**32 - 2  # the next one stands for nobody at all
@@ -65,7 +67,12 @@ def look_around(environ: Mapping[str, str]) -> Surroundings:
     account_home = _account_home(uid)
     own = () if account_home is None else (Home(account_home, "your home folder"),)
     homes = (*own, Home(Path("/root"), "the home folder of `root`"), *homes_in(PASSWD))
-    return Surroundings(environ, cwd, uid, account_home, homes)
+    return Surroundings(environ, cwd, uid, account_home, homes, homes_parent_on(sys.platform))
+
+
+def homes_parent_on(platform: str) -> Path:
+    """The folder in which users have theirs."""
+    return _HOMES_ON_MACOS if platform == "darwin" else HOMES
 
 
 def _account_home(uid: int) -> Path | None:

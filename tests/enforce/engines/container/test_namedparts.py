@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +35,7 @@ from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.usage import Control as Limited
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
+from consentry.surface.modes import Writes
 from consentry.surface.pattern import Pattern
 from consentry.surface.protected import protected_roots
 
@@ -158,6 +160,34 @@ def test_a_cover_counts_only_where_names_have_one_spelling(
     assert [each.control for each in found.value.lacking] == [Control.DENY_INSIDE]
     open_ = replace(_wanted(folder), denied=())
     compile_named(open_, IMAGE, _ground(), None)
+
+
+def test_read_only_names_count_only_where_they_have_one_spelling(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What other programs obey is covered in a folder that is written at once, and is refused so.
+
+    As above, and for letters that macOS spells in two ways, only what is said is another.
+    """
+    out = project / "out"
+    (out / ".git" / "hooks").mkdir(parents=True)
+    out.chmod(0o777)
+    surface = Surface.of(read=["./"], write=["/tmp/", "./out/"], run=Level.ANY)
+    wanted = replace(_wanted(project), surface=surface, writes=Writes.DIRECT, denied=())
+    plan = compile_named(wanted, IMAGE, _ground(), None)
+    assert plan.plan.direct is not None
+    assert plan.plan.direct.kept
+    with monkeypatch.context() as patched:
+        patched.setattr(namedplan, "takes_any_case", lambda _: True)
+        with pytest.raises(NotEnforceable, match="any case"):
+            compile_named(wanted, IMAGE, _ground(), None)
+    out.rename(project / "caf\u00e9")
+    accented = Surface.of(read=["./"], write=["/tmp/", "./caf\u00e9/"], run=Level.ANY)
+    wanted = replace(wanted, surface=accented)
+    compile_named(wanted, IMAGE, _ground(), None)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(NotEnforceable, match="two ways"):
+        compile_named(wanted, IMAGE, _ground(), None)
 
 
 def test_case_is_told_by_the_folders_own_name(tmp_path: Path) -> None:

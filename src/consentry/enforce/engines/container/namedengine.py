@@ -6,6 +6,7 @@ is copied or hashed; image and path are recorded, and nothing of the host is in 
 grants. Nothing of ours runs inside, so there is no layer, no list of programs, and nobody watches.
 """
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -259,7 +260,9 @@ class NamedImageEngine:
     def _ready(self) -> DriversFolder:
         with self._one_at_a_time:
             if self._folder is None:
-                self._folder = DriversFolder(_KIND)
+                # Whoever speaks to another daemon would find none of these containers to end.
+                daemon = hashlib.sha256(self._docker.socket.encode()).hexdigest()[:12]
+                self._folder = DriversFolder(f"{_KIND}-{daemon}")
                 self._folder.sweep(self._end)
             return self._folder
 

@@ -7,6 +7,7 @@ every Unix has.
 """
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Pro
 from consentry.enforce.engines.boxplan import Folder, Hidden, Item, Own, Shown
 from consentry.enforce.engines.container.namedimage import NamedImage
 from consentry.enforce.engines.interface import Compiled
+from consentry.enforce.engines.othersystems import LINUX
 from consentry.enforce.limits import (
     LEAST_MEMORY_BYTES,
     MOST_DESCRIPTORS,
@@ -129,7 +131,7 @@ def compile_named(
         *untranslatable(wanted),
         *held_by_landlock(plan),
         *_untold(wanted, image),
-        *_spelled_otherwise(granted),
+        *_spelled_otherwise(granted, direct),
         *(Lacking(LIMITED[each.control], each.why) for each in limits.unheld),
         *_closed_to_strangers(direct, ground.uid),
         *(() if shown is None else _lacking_for(wanted, plan, shown)),
@@ -250,14 +252,20 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def _spelled_otherwise(granted: Granted) -> Iterator[Lacking]:
+def _spelled_otherwise(granted: Granted, direct: DirectPlan | None) -> Iterator[Lacking]:
     """A mount covers one spelling of a name, where a file system may take several."""
-    if not granted.denied:
-        return
-    for root in granted.shown:
-        if root.is_folder and takes_any_case(root.path):
-            why = f"`{root.path}` takes names in any case, and a mount covers only one spelling"
-            yield Lacking(Control.DENY_INSIDE, why, "use a folder on a case-sensitive volume")
+    closed = () if direct is None else (*direct.kept, *direct.doors)
+    if granted.denied or closed:
+        for root in granted.shown:
+            if root.is_folder and takes_any_case(root.path):
+                why = f"`{root.path}` takes names in any case, and a mount covers only one spelling"
+                yield Lacking(Control.DENY_INSIDE, why, "use a folder on a case-sensitive volume")
+    if sys.platform != LINUX:
+        # There an accent of its own and one that is part of a letter are the same name.
+        for path in (*granted.hidden, *closed):
+            if not path.isascii():
+                why = f"`{path}` has letters that this system spells in two ways"
+                yield Lacking(Control.DENY_INSIDE, why, "rename it, or move it out of the grant")
 
 
 def takes_any_case(folder: Path) -> bool:
