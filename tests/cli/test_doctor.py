@@ -217,11 +217,16 @@ def test_every_kind_of_document_is_looked_at(consentry: CommandLine, home: Path,
     assert any(f"{document}:1:1: colour" in problem["message"] for problem in problems)
 
 
-def test_a_document_of_the_workspace_is_not_read(consentry: CommandLine, project: Path) -> None:
-    """It is a stranger's, and counts for nothing until it is used."""
+def test_a_document_of_the_workspace_that_cannot_be_read_is_a_problem(
+    consentry: CommandLine, project: Path
+) -> None:
+    """It would stop every tool here, so it is told with its place."""
     (project / ".consentry").mkdir()
-    (project / ".consentry/sandbox-config.yaml").write_text("{", encoding="utf-8")
-    assert consentry("doctor").status == 0
+    document = project / ".consentry/sandbox-config.yaml"
+    document.write_text("{", encoding="utf-8")
+    found = json.loads(consentry("doctor", "--json").out)
+    [problem] = found["problems"]
+    assert (problem["code"], str(document) in problem["message"]) == ("document-invalid", True)
 
 
 def test_a_named_workspace_that_is_none_is_wrong_usage(consentry: CommandLine) -> None:

@@ -67,6 +67,26 @@ def test_a_person_accepts_and_any_changed_byte_asks_again(
     assert shown(consentry)["accepted"] is False
 
 
+def test_status_says_how_it_stands(consentry: CommandLine, theirs: Path) -> None:
+    """Not trusted, accepted, and accepted before it was changed."""
+
+    def status() -> tuple[str, str]:
+        document = json.loads(consentry("status", "--json").out)
+        return document["configuration"][-1]["trust"], " ".join(document["notes"])
+
+    trust, notes = status()
+    assert (trust, "1 line" in notes) == ("not-accepted", True)
+    accept(consentry)
+    assert status() == ("accepted", "")
+    assert "accepted by you" in consentry("status").out
+    write(theirs, other=tool_text("other"))
+    trust, notes = status()
+    assert (trust, "not those that were accepted" in notes) == ("not-accepted", True)
+    write(theirs, consent_config="nonsense: [")
+    ended = consentry("status", "--quiet")
+    assert (ended.status, "document-invalid" in ended.out) == (1, True)
+
+
 @pytest.mark.usefixtures("theirs")
 def test_what_was_accepted_can_be_taken_back(consentry: CommandLine) -> None:
     """By anybody, from anywhere: taking back only makes things stricter."""

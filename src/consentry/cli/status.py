@@ -23,7 +23,7 @@ from consentry.service.surroundings import look_around
 PAGE = Page(
     summary="Show the workspace, the configuration, the state, the engines, and why each.",
     paragraphs=(
-        "Only looks: makes no folder, opens no document, starts no program.",
+        "Only looks: makes no folder, changes no file, starts no program.",
         "Facts about the host are read, not proven by doing.",
     ),
     examples=(
@@ -42,6 +42,11 @@ PAGE = Page(
 )
 
 _LABEL = 11
+_TRUST = {
+    Trust.OWN: "",
+    Trust.NOT_ACCEPTED: ", not trusted until accepted",
+    Trust.ACCEPTED: ", accepted by you as they are",
+}
 _WORDS = {Found.YES: "found", Found.NO: "not found", Found.UNKNOWN: "unknown"}
 _VERBS = {Found.YES: "offers", Found.NO: "lacks", Found.UNKNOWN: "unsure"}
 _STYLES = {Found.YES: "green", Found.NO: "bold", Found.UNKNOWN: "yellow"}
@@ -148,7 +153,7 @@ def _folder(output: Output, folder: ConfigurationFolder) -> list[str]:
     else:
         count = len(folder.files)
         what = "1 known file" if count == 1 else f"{count or 'no'} known files"
-        trust = ", not trusted until accepted" if folder.trust is Trust.NOT_ACCEPTED else ""
+        trust = _TRUST[folder.trust]
         about = f"{folder.source}; {what}{trust}"
     lines = _place(folder.path, about)
     if output.verbose:

@@ -59,10 +59,14 @@ class Workspace:
 
 
 class Trust(StrEnum):
-    """Whether a configuration folder counts in full or only where it makes things stricter."""
+    """Whether a configuration folder counts in full or only where it makes things stricter.
+
+    Discovery knows the first two; what was accepted, only whoever has read the documents.
+    """
 
     OWN = "own"
     NOT_ACCEPTED = "not-accepted"
+    ACCEPTED = "accepted"
 
 
 @dataclass(frozen=True, slots=True)

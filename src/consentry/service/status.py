@@ -1,13 +1,13 @@
 """Where the user stands: workspace, configuration, state, engines and host, in one report.
 
-Taking the report creates, changes and starts nothing. A place that was named on the command line
-and cannot be used is an error; whatever else is wrong becomes a concern, so that one report shows
-everything at once. `status_document` is the JSON form, described in
+Taking the report creates, changes and starts nothing. Where a workspace has documents, all are read as
+a run would read them, to say what of them counts. A place that was named on the command line and cannot be used is an error; whatever else is wrong
+becomes a concern, so that one report shows everything at once. `status_document` is the JSON form, described in
 `docs/reference/status-json.md`.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from consentry import __version__
@@ -15,10 +15,13 @@ from consentry.base.errors import ConsentryError
 from consentry.enforce.facts import Fact, HostView
 from consentry.enforce.host import look_at_host
 from consentry.enforce.programs import Engine, look_for_engines
+from consentry.service.acceptedhere import accepted_here
 from consentry.service.concern import Concern
+from consentry.service.configuration import load_configuration
 from consentry.service.places import (
     Configuration,
     ConfigurationFolder,
+    Trust,
     Workspace,
     find_configuration,
     find_workspace,
@@ -67,6 +70,14 @@ def take_status(
         concerns += state.concerns
     except ConsentryError as problem:
         concerns.append(Concern.from_error(problem))
+    strangers = [
+        each for each in configuration.folders if each.files and each.trust is not Trust.OWN
+    ]
+    if strangers and not concerns and workspace is not None:
+        try:
+            configuration = _with_trust(around, workspace, config_named, configuration)
+        except ConsentryError as problem:
+            concerns.append(Concern.from_error(problem))
     host = look_at_host(view)
     avoid = None if workspace is None else workspace.path
     engines = look_for_engines(view, host, avoid=avoid)
@@ -81,6 +92,30 @@ def take_status(
         concerns=tuple(concerns),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _with_trust(
+    around: Surroundings, workspace: Workspace, named: str | None, found: Configuration
+) -> Configuration:
+    """The folders with what was accepted of them, and what does not count."""
+    with accepted_here(around) as known:
+        effective = load_configuration(around, workspace, named, known)
+        was_accepted = known.has_any(str(workspace.path))
+    if effective.is_accepted:
+        folders = tuple(
+            folder if folder.trust is Trust.OWN else replace(folder, trust=Trust.ACCEPTED)
+            for folder in found.folders
+        )
+        return replace(found, folders=folders)
+    notes = found.notes
+    if was_accepted:
+        notes += ("the workspace's files are not those that were accepted; see `consentry trust`",)
+    count = sum(each.lowers for each in effective.ignored)
+    if count:
+        what = "1 line" if count == 1 else f"{count} lines"
+        does_not_count = f"{what} of the workspace's configuration would loosen something"
+        notes += (f"{does_not_count} and do not count; `consentry trust --show` lists them",)
+    return replace(found, notes=notes)
 
 
 def status_document(report: StatusReport) -> dict[str, object]:
