@@ -46,7 +46,8 @@ def test_a_tool_at_level_none_runs_and_nobody_is_told(line: CommandLine) -> None
     write_tool(line, "greet")
     write_consent(line, {"none": {"allowedTools": ["greet"]}})
     ended = line("run", "greet")
-    assert (ended.status, ended.out, ended.err) == (0, "hello from the tool\n", "")
+    assert (ended.status, ended.out) == (0, "hello from the tool\n")
+    assert "running greet" not in ended.err
     assert statuses(line) == [("success", "none", True)]
 
 

@@ -1,6 +1,7 @@
 """`consentry run`: runs a tool by its manifest, asking first where its level says so."""
 
 import os
+from contextlib import AbstractContextManager
 from functools import partial
 
 import click
@@ -8,12 +9,15 @@ import click
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import UsageProblem
 from consentry.cli.command import Folder, PlainCommand, Text, output_of
+from consentry.cli.progressline import streams_with_progress
 from consentry.cli.runcompany import TerminalCompany
 from consentry.cli.runoptions import exit_status, place_options, run_document, status_apart
 from consentry.cli.runstreams import streams
 from consentry.cli.table import Page
 from consentry.cli.toolrunend import tell_end
+from consentry.enforce.native.streamends import Io
 from consentry.service.approvals import Desk
+from consentry.service.durations import estimate_of
 from consentry.service.refusals import journal_of_terminal
 from consentry.service.surroundings import look_around
 from consentry.service.toolcalls import ToolCall
@@ -88,7 +92,12 @@ def _run(
         wish = ToolWish(rehearse, keep_partial, waits=not no_wait)
         with journal_of_terminal(around) as journal:
             runner = ToolRunner(journal, around, TerminalCompany(journal, around, output), wish)
-            open_io = partial(streams, captured=output.json, capped=False)
+            plain = partial(streams, captured=output.json, capped=False)
+            estimate = partial(estimate_of, journal.ledger.history)
+
+            def open_io(tool: str) -> AbstractContextManager[Io]:
+                return streams_with_progress(plain, tool, partial(estimate, tool))
+
             if request is not None:
                 over = runner.dispatch(find_request(Desk(journal), request), open_io)
             else:

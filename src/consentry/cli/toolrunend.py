@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from consentry.base.clock import Instant
+from consentry.cli.impactsummary import impact_summary
 from consentry.cli.output import write_message
 from consentry.cli.runtext import rehearsed_at_the_end, told_at_the_end
 from consentry.cli.table import PROGRAM
@@ -10,18 +12,22 @@ from consentry.service.toolruns import ToolRun
 
 def tell_end(over: ToolRun) -> None:
     """Everything worth knowing, on standard error."""
-    lines = list(_lines(over))
-    if lines:
-        write_message("\n".join(lines))
+    write_message("\n".join([*told_at_the_end(over.run.entry), *_became(over)]))
 
 
-def _lines(over: ToolRun) -> Iterator[str]:
-    entry = over.run.entry
-    yield from told_at_the_end(entry)
+def _became(over: ToolRun) -> Iterator[str]:
+    yield from impact_summary(over.run)
+    run = over.run
     if over.problem is not None:
         yield f"{PROGRAM}: {over.problem.message}"
-        if not over.waits:
-            yield f"{PROGRAM}: nothing of what it wrote was taken over"
-        return
-    if over.settled is None and over.run.facts.impact.rehearsal is not None:
-        yield from rehearsed_at_the_end(entry)
+        if over.waits:
+            yield f"  its effect is kept; an answer commits or discards it (`{PROGRAM} inbox`)"
+        else:
+            yield "  nothing of what it wrote was taken over"
+    elif over.settled is not None:
+        until = over.settled.undo_until
+        yield f"{PROGRAM}: committed"
+        if until is not None:
+            yield f"  {PROGRAM} undo {run.audit_id} takes it back until {Instant.parse(until).shown()}"
+    elif run.facts.impact.rehearsal is not None:
+        yield from rehearsed_at_the_end(run.entry)

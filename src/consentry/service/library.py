@@ -278,7 +278,7 @@ class Library:
 
 
 @contextmanager
-def _kept() -> Iterator[Io]:
+def _kept(_: str) -> Iterator[Io]:
     yield Io(keeps=True)
 
 

@@ -41,8 +41,8 @@ from consentry.service.toolcalls import ReadyTool, ToolCall, ready_tool
 from consentry.service.tooldecisions import Company, Decided, ToolDecisions
 from consentry.store.journal import Journal
 
-OpenIo: TypeAlias = Callable[[], AbstractContextManager[Io]]
-"""Takes the streams for the run alone: a terminal is for questions before and after it."""
+OpenIo: TypeAlias = Callable[[str], AbstractContextManager[Io]]
+"""Takes the streams for the run of that tool alone: a terminal is for questions before and after."""
 
 DeskFor: TypeAlias = Callable[[EngineGround], AbstractContextManager[EngineDesk]]
 """Where the engines of a run come from: fresh ones, or those that a library keeps."""
@@ -131,7 +131,7 @@ class ToolRunner:
             recover_here(place)
             runner = Runner(chosen.engine, place.journal, place.state, own_home(self.around).path)
             terms = TakeoverTerms(self.wish.keep_partial, arrival, tidying_of(place))
-            io = held.enter_context(open_io())
+            io = held.enter_context(open_io(ready.name))
             run = runner.run(
                 bound,
                 chosen.plan,
