@@ -231,6 +231,19 @@ def test_checkers_and_scripts_of_python() -> None:
     assert all(patterns(tool)[1] == [] for tool in tools)
 
 
+def test_programs_of_a_virtual_environment_are_those_of_the_project() -> None:
+    """Where it has them; the environment is then read, too."""
+    here = Project(folders=frozenset({".venv", "src"}), venv=frozenset({"python", "serve"}))
+    text = b"[tool.mypy]\n[tool.ruff]\n[project]\nscripts = {serve = 'a:b'}\n"
+    tools = [read(draft) for draft in from_pyproject(text, here).drafts]
+    assert [tool.entrypoint.command for tool in tools if tool.entrypoint] == [
+        "./.venv/bin/python",
+        "ruff",
+        "./.venv/bin/serve",
+    ]
+    assert patterns(tools[0]) == ([".venv/**", "src/**"], [])
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"x = ", b"tool = 3", b"[project]\nscripts = 1", b"\xff", b"a=" + b"[" * 50_000],

@@ -31,9 +31,11 @@ _MOST_IN_LINE: Final = 1000
 _MOST_NAME: Final = 64
 _MOST_PROGRAMS: Final = 12
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9._-]+")
+_PYTHON: Final = "python3"
 _WORDS: Final = re.compile(r"[a-z]+")
 _HOOK: Final = re.compile(r"(?:pre|post)(.+)")
 _BINS: Final = "node_modules/.bin"
+VENV: Final = ".venv"
 _TARGET: Final = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_. -]*?)\s*::?(?!=)")
 _PHONY: Final = re.compile(r"\.PHONY\s*:(.*)")
 _RECIPE: Final = re.compile(r"\t[@+-]*\s*(.*)")
@@ -41,11 +43,15 @@ _RECIPE: Final = re.compile(r"\t[@+-]*\s*(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What lies at the top of a project: folders, files, and programs that its packages brought."""
+    """What lies at the top of a project: folders, files, and programs that its packages brought.
+
+    `bins` are those of npm, `venv` those of a virtual environment of Python.
+    """
 
     folders: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     bins: frozenset[str] = frozenset()
+    venv: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +153,9 @@ def from_pyproject(content: bytes, project: Project) -> Proposed:
     for checker in _table()["checker"]:
         if checker["table"] in settings:
             draft = _draft(found, kind, project, checker["name"], "", ())
+            command = _of_python(checker["command"], project)
             words = tuple(checker["arguments"])
-            found.drafts.append(_with(draft, checker["command"], words, checker["description"]))
+            found.drafts.append(_with(draft, command, words, checker["description"]))
     for name in _mapping(_mapping(document.get("project")).get("scripts")):
         if not _is_typable(name) or not is_program(name) or "/" in name:
             found.skip(f"script `{name[:_MOST_LETTERS]}`", "its name is unusual")
@@ -156,7 +163,8 @@ def from_pyproject(content: bytes, project: Project) -> Proposed:
         if found.is_full():
             continue
         draft = _draft(found, kind, project, name, "", ())
-        found.drafts.append(_with(draft, name, (), f"Run `{name}`, which {PYPROJECT} installs"))
+        command = _of_python(name, project)
+        found.drafts.append(_with(draft, command, (), f"Run `{name}`, which {PYPROJECT} installs"))
     return found.done()
 
 
@@ -193,6 +201,12 @@ def _with(
     draft: ManifestDraft, command: str, words: Sequence[str], description: str
 ) -> ManifestDraft:
     return replace(draft, command=command, arguments=tuple(words), description=description)
+
+
+def _of_python(command: str, project: Project) -> str:
+    """The program of the virtual environment, where it has one of that name."""
+    name = "python" if command == _PYTHON else command
+    return f"./{VENV}/bin/{name}" if name in project.venv else command
 
 
 def _read(kind: Mapping[str, Any], project: Project) -> Iterator[DraftPattern]:

@@ -20,6 +20,7 @@ from consentry.declare.proposals import (
     MAKEFILES,
     PACKAGE_JSON,
     PYPROJECT,
+    VENV,
     Project,
     Proposed,
     from_makefile,
@@ -155,9 +156,20 @@ def _look_at(root: Path) -> Project:
         elif not entry.is_symlink() or entry.name in _READ:
             # No manifest can name a link; the project's own file is refused when it is read.
             files.add(entry.name)
-    has_packages = "node_modules" in folders
-    bins = {entry.name for entry in _entries(root / "node_modules/.bin")} if has_packages else set()
-    return Project(frozenset(folders), frozenset(files), frozenset(bins))
+    return Project(
+        frozenset(folders),
+        frozenset(files),
+        bins=_programs(root, folders, "node_modules", ".bin"),
+        venv=_programs(root, folders, VENV, "bin"),
+    )
+
+
+def _programs(root: Path, folders: set[str], above: str, name: str) -> frozenset[str]:
+    """What lies in a folder of programs, unless a link leads there."""
+    place = root / above / name
+    if above not in folders or place.is_symlink():
+        return frozenset()
+    return frozenset(entry.name for entry in _entries(place))
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
