@@ -6,9 +6,10 @@ written, nothing runs. What was decided about a tool at certain bytes starts tho
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from consentry.base.canonical import Digest
 from consentry.base.errors import ConsentryError
@@ -26,9 +27,12 @@ from consentry.service.manifestkeys import as_manifest_keys
 from consentry.service.refusals import Asked, record_refusal
 from consentry.service.rundecision import RunDecision, by_command_line
 from consentry.service.runledger import Run, RunLedger
+from consentry.service.runningruns import RunningRuns
 from consentry.service.runrecord import Impact, RunFacts
 from consentry.service.takeover import AT_ITS_END, Takeover, TakeoverTerms
 from consentry.store.journal import Journal
+
+_RUN_PREFIX: Final = "run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Runner:
         takeover = Takeover.prepared(bound, plan.plan, self.home)
         sealed: list[SealedFile] = []
         begun: list[RunFacts] = []
+        noted = ExitStack()
         try:
             with self._refusal_recorded(bound, decision, trigger, begun):
                 for path in bound.confinement.program.copies:
@@ -94,9 +99,11 @@ class Runner:
                 permitted = self._permitting(
                     ledger, bound, decision, sealed, programs, trigger, begun
                 )
+                revocable = self._revocable(permitted, decision, io, noted)
                 with ledger.failures_recorded(begun):
-                    outcome = self.engine.launch(plan, permitted, sealed, io)
+                    outcome = self.engine.launch(plan, revocable, sealed, io)
         finally:
+            noted.close()
             for each in sealed:
                 each.close()
         ended = replace(begun[0], ended_at=self.journal.clock.now(), outcome=outcome)
@@ -149,6 +156,23 @@ class Runner:
             return permit
 
         return permitted
+
+    def _revocable(
+        self, permitted: Callable[[], Permit], decision: RunDecision, io: Io, noted: ExitStack
+    ) -> Callable[[], Permit]:
+        """Notes a run under a stored consent before its permit is made, so that revoking finds it."""
+        consent_id = decision.consent_id
+        if consent_id is None:
+            return permitted
+        told: list[Callable[[], bool]] = []
+        io.ends = lambda: any(is_told() for is_told in told)
+
+        def noting() -> Permit:
+            name = self.journal.ids.new(_RUN_PREFIX)
+            told.append(noted.enter_context(RunningRuns(self.state).noted(name, consent_id)))
+            return permitted()
+
+        return noting
 
     def _taken_over(
         self, facts: RunFacts, outcome: Outcome, takeover: Takeover, terms: TakeoverTerms

@@ -248,7 +248,7 @@ class CommandEngine(ABC):
             limits = plan.wanted.limits
             watch = LimitWatch(box, held)
             bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
-            io.supervisor = Supervisor(box, bounds, streams.pipes, io.terminal)
+            io.supervisor = Supervisor(box, bounds, streams.pipes, io.terminal, io.ends)
             try:
                 with interrupts.let_through():
                     allowed()

@@ -330,7 +330,7 @@ class NativeEngine:
             held.count_on_disk(disk.uppers())
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
-        io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal)
+        io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal, io.ends)
         wanted = plan.wanted
         network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets)
         try:

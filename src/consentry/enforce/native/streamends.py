@@ -18,6 +18,7 @@ class Io:
     With a terminal, a stream that is None leads there; without one, input that is None is empty
     and output that is None goes nowhere but to what is kept. `capped` says that output is counted
     while it passes. `hears` is told what passes on standard error, and what is shown on a terminal.
+    `ends` is asked at least once a second whether the run is to be ended.
     """
 
     stdin: int | None = None
@@ -27,6 +28,7 @@ class Io:
     capped: bool = False
     terminal: Terminal | None = None
     hears: Callable[[bytes], None] | None = field(default=None, repr=False)
+    ends: Callable[[], bool] | None = field(default=None, repr=False)
     supervisor: Supervisor | None = field(default=None, repr=False)
 
 

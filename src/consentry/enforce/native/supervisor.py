@@ -52,6 +52,7 @@ class Supervisor:
     bounds: Bounds
     pipes: tuple[Pipe, ...] = ()
     terminal: Terminal | None = None
+    ends: Callable[[], bool] | None = None
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     _printed: int = 0
     _timed_out: bool = False
@@ -204,6 +205,9 @@ class Supervisor:
             return
         if deadline is not None and now >= deadline:
             self._timed_out = True
+            self._end(None)
+        elif self.ends is not None and self.ends():
+            self._was_told_to_end = True
             self._end(None)
         elif self.bounds.sample is not None:
             with Uninterrupted():

@@ -200,7 +200,7 @@ class NamedImageEngine:
             bounds = Bounds(
                 limits.wall_seconds, limits.output_bytes, lambda: box.sample(seconds), box.pause
             )
-            io.supervisor = Supervisor(box, bounds, streams.pipes, io.terminal)
+            io.supervisor = Supervisor(box, bounds, streams.pipes, io.terminal, io.ends)
             try:
                 with interrupts.let_through():
                     allowed()
