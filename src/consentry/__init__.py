@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from consentry.service.approvals import Asker
     from consentry.service.callresults import CodeResult, RunResult, ToolResult
+    from consentry.service.consentmanager import ConsentManager, ConsentResult
+    from consentry.service.consentrecords import ConsentRecord
     from consentry.service.effects import EffectView
     from consentry.service.givenvalues import Word
     from consentry.service.keptruns import Place
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "CodeResult",
+    "ConsentManager",
+    "ConsentRecord",
+    "ConsentResult",
     "Ledger",
     "RunResult",
     "Surface",
@@ -49,6 +55,8 @@ __all__ = [
 
 _ELSEWHERE = {
     "CodeResult": "consentry.service.callresults",
+    "ConsentRecord": "consentry.service.consentrecords",
+    "ConsentResult": "consentry.service.consentmanager",
     "Ledger": "consentry.store.ledger",
     "RunResult": "consentry.service.callresults",
     "Surface": "consentry.surface.lattice",
@@ -366,7 +374,29 @@ def _effects() -> Place:
     return library_of_this_process().effects(look_around(os.environ))
 
 
+def _consent_manager() -> type[ConsentManager]:
+    """The class of the service, in the surroundings of whoever calls."""
+    from consentry.service import consentmanager  # noqa: PLC0415 - see above
+
+    class ConsentManager(consentmanager.ConsentManager):
+        __doc__ = consentmanager.ConsentManager.__doc__
+
+        def __init__(
+            self,
+            workspace: str | None = None,
+            config: str | None = None,
+            *,
+            asker: Asker | None = None,
+        ) -> None:
+            super().__init__(os.environ, workspace, config, asker=asker)
+
+    globals()["ConsentManager"] = ConsentManager
+    return ConsentManager
+
+
 def __getattr__(name: str) -> object:
+    if name == "ConsentManager":
+        return _consent_manager()
     place = _ELSEWHERE.get(name)
     if place is not None:
         from importlib import import_module  # noqa: PLC0415 - see above

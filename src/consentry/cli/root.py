@@ -100,6 +100,11 @@ SECTIONS = (
             ),
             CommandRow("deny", "consentry.cli.deny:deny", "Say no to a question"),
             CommandRow(
+                "consent",
+                "consentry.cli.consent:consent",
+                "List what was agreed to, and take it back",
+            ),
+            CommandRow(
                 "passphrase",
                 "consentry.cli.passphrase:passphrase",
                 "Set or remove the words that every yes needs",

@@ -32,6 +32,7 @@ from consentry.service.keptruns import Place
 from consentry.service.previewing import Background, make_preview
 from consentry.service.rundecision import RunDecision
 from consentry.service.sessions import sessions_of
+from consentry.service.staleness import PolicyWatch
 from consentry.service.surroundings import Surroundings
 from consentry.service.toolcalls import ReadyTool
 from consentry.store.journal import Journal
@@ -133,7 +134,7 @@ class ToolDecisions:
 
     def route(self, ready: ReadyTool) -> Route:
         """The way it takes as things stand now."""
-        need = self._need(ready)
+        need = self.need(ready)
         now = self.journal.clock.now()
         policy_need = PolicyNeed(need.tool, need.version, need.digest, need.arguments, need.machine)
         grounds = Grounds(
@@ -159,7 +160,7 @@ class ToolDecisions:
 
     def _asked(self, ready: ReadyTool, route: Route, again: Again) -> Decided:
         settings = ready.effective.settings.approvals
-        desk = Desk(self.journal, settings)
+        desk = Desk(self.journal, settings, PolicyWatch(self.around, self.journal))
         desk.supersede_others(str(ready.workspace.path), ready.effective.policy_hash)
         ask = self.ask(ready, route)
         asker = self.company.asker(settings)
@@ -222,7 +223,8 @@ class ToolDecisions:
         found = [*consents.open(tool), *consents.recent(tool, _TOLD_OF)]
         return list({each.consent_id: each for each in found}.values())
 
-    def _need(self, ready: ReadyTool) -> ConsentNeed:
+    def need(self, ready: ReadyTool) -> ConsentNeed:
+        """What an earlier yes has to cover."""
         manifest, bound = ready.bound.tool.manifest, ready.bound
         journal = self.journal
         session_id = journal.context.session_id

@@ -130,6 +130,15 @@ class StoredConsents:
         """The consent with this id."""
         return _TABLE.find(self._journal.database, consent_id)
 
+    def beginning(self, prefix: str) -> Sequence[Consent]:
+        """Those whose id begins so, whatever became of them, the oldest first."""
+        return _TABLE.select(
+            self._journal.database,
+            "consent_id >= ? AND consent_id < ?",
+            (prefix, f"{prefix}~"),  # behind every letter that an id is made of
+            "ORDER BY consent_id",
+        )
+
     def of_request(self, request_id: str) -> Sequence[Consent]:
         """What that request gave, whatever became of it."""
         return _TABLE.select(

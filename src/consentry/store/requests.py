@@ -99,6 +99,15 @@ class StoredRequests:
             self._journal.database, "digest = ?", (digest,), "ORDER BY requested_at, request_id"
         )
 
+    def of_session(self, session_id: str) -> Sequence[ApprovalRequest]:
+        """Those that were asked in a session, however they ended, the oldest first."""
+        return _TABLE.select(
+            self._journal.database,
+            "session_id = ?",
+            (session_id,),
+            "ORDER BY requested_at, request_id",
+        )
+
     def beginning(self, prefix: str) -> Sequence[ApprovalRequest]:
         """Those whose id begins so, however they ended, the oldest first."""
         return _TABLE.select(
