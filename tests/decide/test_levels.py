@@ -153,3 +153,12 @@ def test_every_reason_is_told_with_its_place() -> None:
         "the index says requiresConsent: at least explicit",
         "risk medium: at least explicit",
     )
+
+
+def test_what_the_user_calls_a_level_is_told() -> None:
+    """CONSENT §config-2: `description` is for people, who read it behind the reasons."""
+    config = listing(IMPLICIT)
+    named = replace(config.levels[IMPLICIT], description="runs with a notification only")
+    config = replace(config, levels={**config.levels, IMPLICIT: named})
+    decided = level_for(config, manifest(), requires_consent=None, is_trusted=True)
+    assert decided.reasons[-1] == "implicit is: runs with a notification only"

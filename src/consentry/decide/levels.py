@@ -76,9 +76,10 @@ def level_for(
     ]
     level = max((said for said, _ in says), key=lambda said: said.rank)
     rules = consent.levels[level]
-    if not is_trusted:
-        rules = as_named(rules)
-    return LevelDecision(level, rules, tuple(words for _, words in says))
+    reasons = [words for _, words in says]
+    if rules.description:
+        reasons.append(f"{level} is: {rules.description}")
+    return LevelDecision(level, rules if is_trusted else as_named(rules), tuple(reasons))
 
 
 def as_named(rules: LevelRules) -> LevelRules:
