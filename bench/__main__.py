@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bench import (
     commit,
+    consent,
     containers,
     covers,
     deno,
@@ -34,6 +35,7 @@ BENCHES = {
     "observer": observer.run,
     "reach": reach.run,
     "commit": commit.run,
+    "consent": consent.run,
     "deno": deno.run,
     "containers": containers.run,
     "engines": engines.run,

@@ -38,7 +38,7 @@ REFERENCE = (
     "Compile LaTeX document to PDF",
     "Files to be Read:",
     "latex/main.tex",
-    "latex/sections/*.tex (7 files",
+    "latex/sections/*.tex (7 files)",
     "latex/references/references.bib",
     "Files to be Written/Modified:",
     "output-final/pdf/main.pdf",
@@ -213,13 +213,13 @@ def test_without_runs_there_is_no_estimate() -> None:
 @pytest.mark.parametrize(
     ("found", "pattern", "shown"),
     [
-        (Found(Extent.WHOLE, 1), "a/*.x", 'a/*.x (1 file, "p")'),
-        (Found(Extent.WHOLE, 12_345), "a/*.x", 'a/*.x (12,345 files, "p")'),
-        (Found(Extent.WHOLE, 0), "a/*.x", 'a/*.x (no files, "p")'),
-        (Found(Extent.AT_LEAST, 5), "a/", 'a/ (at least 5 files, "p")'),
+        (Found(Extent.WHOLE, 1), "a/*.x", 'a/*.x (1 file) ("p")'),
+        (Found(Extent.WHOLE, 12_345), "a/*.x", 'a/*.x (12,345 files) ("p")'),
+        (Found(Extent.WHOLE, 0), "a/*.x", 'a/*.x (no files) ("p")'),
+        (Found(Extent.AT_LEAST, 5), "a/", 'a/ (at least 5 files) ("p")'),
         (Found(Extent.WHOLE, 1), "a/x", 'a/x ("p")'),
-        (Found(Extent.WHOLE, 0), "a/x", 'a/x (not there now, "p")'),
-        (Found(), "/opt/x/", '/opt/x/ (not counted, "p")'),
+        (Found(Extent.WHOLE, 0), "a/x", 'a/x (not there now) ("p")'),
+        (Found(), "/opt/x/", '/opt/x/ (not counted) ("p")'),
     ],
 )
 def test_what_a_pattern_matches_is_said(found: Found, pattern: str, shown: str) -> None:
@@ -250,7 +250,7 @@ def test_patterns_of_one_folder_and_purpose_share_a_line() -> None:
 def test_what_is_opened_by_a_profile_is_said_by_us() -> None:
     """Where there is no purpose of the author's, the words are ours and have no quotes."""
     uses = (FileUse("/opt/data/", None),)
-    assert "• /opt/data/ (not counted, opened by the profile)" in text_of(build_latex(read=uses))
+    assert "• /opt/data/ (not counted) (opened by the profile)" in text_of(build_latex(read=uses))
 
 
 def test_empty_sections_say_none() -> None:

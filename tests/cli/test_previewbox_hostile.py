@@ -173,14 +173,14 @@ def test_a_purpose_cannot_pass_for_a_number(purpose: str) -> None:
     use = FileUse("data/*.csv", purpose, Found(Extent.WHOLE, 3))
     drawn = put_together(rows_of(build_latex(read=(use,))))
     line = next(line for line in drawn.split("\n") if "data/*.csv" in line)
-    assert re.fullmatch(r' +• data/\*\.csv \(3 files, "[^"]*"\)', line), line
+    assert re.fullmatch(r' +• data/\*\.csv \(3 files\) \("[^"]*"\)', line), line
 
 
 def test_a_pattern_cannot_pass_for_a_number_or_another_pattern() -> None:
     """A name that is not plain stands between backticks, which it cannot close."""
     use = FileUse("data/x (1 file), safe/`*.txt", "p", Found(Extent.WHOLE, 900))
     drawn = put_together(rows_of(build_latex(read=(use,))))
-    assert '• `data/x (1 file), safe/\\u{60}*.txt` (900 files, "p")' in drawn
+    assert '• `data/x (1 file), safe/\\u{60}*.txt` (900 files) ("p")' in drawn
 
 
 def test_a_very_long_pattern_is_shown_whole() -> None:

@@ -205,8 +205,8 @@ class PreviewText:
 
 
 def with_note(fact: str, note: str) -> str:
-    """The note in the parentheses that end the fact, or in its own."""
-    return f"{fact[:-1]}, {note})" if fact.endswith(")") else f"{fact} ({note})"
+    """What for, in parentheses of its own behind the fact."""
+    return f"{fact} ({note})"
 
 
 def counted(found: Found, name: str, *, is_read: bool) -> str:

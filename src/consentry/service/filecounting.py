@@ -108,8 +108,8 @@ class _Walk:
                     self._count(folder, step, names, first)
             for number, names in first.items():
                 self._examples[number] += [folder + name for name in names]
-            for name in sorted(below, reverse=True):
-                next_place = self._table.place(place.step(name).after)
+            for name, step in place.steps(sorted(below, reverse=True)):
+                next_place = self._table.place(step.after)
                 if next_place is not None:
                     waiting.append((f"{folder}{name}/", next_place))
 

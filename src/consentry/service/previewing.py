@@ -28,13 +28,14 @@ from consentry.decide.previewparts import (
     LastConsent,
     Source,
 )
+from consentry.declare.pathentries import PathEntry
 from consentry.declare.profile import DeclaredLimits
 from consentry.declare.tool import FileNeed, ToolManifest
 from consentry.enforce.confinement import Limits
 from consentry.service.binding import BoundWish
 from consentry.service.configuration import LoadedTool
 from consentry.service.filecounting import Counted, Existing, Matched, count_files
-from consentry.surface.automaton import AllOf
+from consentry.surface.automaton import AllOf, Work
 from consentry.surface.entries import entry_text
 from consentry.surface.lattice import Surface, spellings
 from consentry.surface.modes import Writes
@@ -149,17 +150,28 @@ def _files(bound: Bound) -> _Files:
 
 def _rows(needs: Sequence[FileNeed], opened: PatternScope) -> list[_Row]:
     """What is open of each need, in the order of the manifest."""
-    rows: list[_Row] = []
-    for need in needs:
-        whole = PatternScope.of(Vocabulary.PATH, [(need.entry.root,)])
-        rows += [(entry, need.purpose) for entry in (whole & opened).entries]
+    rows = [(entry, need.purpose) for need in needs for entry in _open_of(need.entry, opened)]
     return list(dict.fromkeys(rows))
+
+
+def _open_of(entry: PathEntry, opened: PatternScope) -> Sequence[AllOf]:
+    """All of an entry, a folder with what is below it, where it is open; else what is."""
+    for whole in dict.fromkeys((entry.root, entry.pattern)):
+        if opened.index.covers((whole,), Work()):
+            return ((whole,),)
+    # Most are open as they are asked for, and to meet two scopes is dear.
+    return (PatternScope.of(Vocabulary.PATH, [(entry.root,)]) & opened).entries
 
 
 def _beyond(opened: PatternScope, rows: Iterable[_Row], known: Iterable[AllOf] = ()) -> list[_Row]:
     """What is open and in none of the rows."""
-    listed = PatternScope.of(Vocabulary.PATH, [*(entry for entry, _ in rows), *known])
-    return [(entry, None) for entry in (opened - listed).entries]
+    shown = [entry for entry, _ in rows]
+    left = [entry for entry in opened.entries if entry not in set(shown)]
+    if not left:
+        return []
+    listed = PatternScope.of(Vocabulary.PATH, [*shown, *known])
+    beyond = PatternScope.of(Vocabulary.PATH, left) - listed
+    return [(entry, None) for entry in beyond.entries]
 
 
 def _trees(system_files: Iterable[str]) -> list[AllOf]:

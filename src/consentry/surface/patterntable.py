@@ -12,7 +12,7 @@ against each other. Only patterns of the workspace are followed.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -162,6 +162,13 @@ class Place:
         if len(self.by_ending) > _FEW:
             return Counter([name[name.rfind(".") :] for name in names])
         return {ending: line.count(f"{ending}/") for ending in self.by_ending}
+
+    def steps(self, names: Sequence[str]) -> Iterator[tuple[str, Step]]:
+        """Where each of these names leads, in their order."""
+        special = self.special(names, in_one_line(names))
+        for name in names:
+            is_usual = name not in special and name[name.rfind(".") :] not in self._endings
+            yield name, self.others if is_usual else self.step(name)
 
     def step(self, name: str) -> Step:
         """Where any name leads."""
