@@ -12,6 +12,7 @@ import pytest
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
 from consentry.enforce.engines.native import Io
+from tests.elsewhere import folder_elsewhere
 from tests.service.conftest import MakeAround
 from tests.service.toolplaces import PATH, OtherPlace, OwnPlace, others_place
 
@@ -32,6 +33,19 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
         return
     with others_place() as found:
         yield found
+
+
+@pytest.fixture(params=["as we are", "as an ordinary user"])
+def apart(request: pytest.FixtureRequest, around: MakeAround) -> Iterator[Place]:
+    """The same with a workspace that does not lie below a folder of the run's own."""
+    with folder_elsewhere() as folder:
+        folder.chmod(0o755)
+        if request.param == "as we are":
+            (folder / "project").mkdir()
+            yield OwnPlace(around(folder / "project", environ=PATH), folder / "project")
+            return
+        with others_place(folder) as found:
+            yield found
 
 
 def sh(script: str) -> dict[str, Any]:
@@ -219,3 +233,29 @@ def test_a_signal_reaches_the_command_and_nothing_comes_after_it(
         assert (first + output.read()).decode() == said
     assert run.outcome.signal == number
     assert own.entries()[-1]["execution"]["status"] == "killed"
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [{"reads": "exact"}, {"writes": "direct"}, {"view": "visible"}, {"layer": "disk"}],
+    ids=lambda ways: next(iter(ways.values())),
+)
+def test_commands_run_in_order_whatever_the_box_is_like(apart: Place, ways: dict[str, str]) -> None:
+    """What looks after the run from outside reaches every one of them."""
+    (apart.project / "in.txt").write_text("in ")
+    (apart.project / "out").mkdir()
+    files = {"readOnly": ["${WORKSPACE}/in.txt"], "readWrite": ["${WORKSPACE}/out"]}
+    apart.profile("boxed", filesystem=files, **ways)
+    steps = [sh("cat in.txt; echo one > out/made"), sh("cat in.txt out/made"), cat("in.txt")]
+    apart.tool(
+        "boxed",
+        fileRead=[{"pattern": "in.txt", "purpose": "p"}],
+        fileWrite=[{"pattern": "out/", "purpose": "p"}],
+        processExecution=steps,
+        sandboxRequirements={"profile": "boxed"},
+    )
+    told = apart.told("boxed")
+    assert told.code is None
+    assert told.out == "in in one\nin "
+    assert (apart.project / "out/made").read_text() == "one\n"
+    assert {"in.txt"} <= {each["path"] for each in told.entry["impact"]["filesRead"]}

@@ -201,11 +201,11 @@ def told(place: ToolPlace, name: str, *words: str) -> dict[str, Any]:
 
 
 @contextmanager
-def others_place() -> Iterator[OtherPlace]:
-    """A place of an ordinary user's; skips where there is no such user to be."""
+def others_place(parent: Path | None = None) -> Iterator[OtherPlace]:
+    """A place of an ordinary user's, below `/tmp` or there; skips where there is no such user to be."""
     if os.geteuid() != 0:
         pytest.skip("the other tests run as an ordinary user already")
-    top = Path(tempfile.mkdtemp(prefix="consentry-tools-"))
+    top = Path(tempfile.mkdtemp(prefix="consentry-tools-", dir=parent))
     try:
         for folder in (top, top / "home", top / "home/.config", top / "project"):
             folder.mkdir(exist_ok=True)

@@ -110,7 +110,7 @@ class FolderMoves:
 def _live(program: int, wish: "Mapping[str, Any]", requests: int) -> None:
     try:
         calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
-        restraint.stand_in_box(program, wish, (requests,))
+        restraint.stand_in_box(restraint.spaces_of(program, wish), wish, (requests,))
         socket = _socket.socket(fileno=requests)
         while order := socket.recv(_MOST_ORDER):
             number, old, new, flags = marshal.loads(order)  # noqa: S302 - from our own launcher

@@ -38,10 +38,13 @@ class Maker:
 
     def __init__(self, program: int, wish: "Mapping[str, Any]") -> None:
         self._socket, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        # The program that waits now may close itself to others when it goes on.
+        spaces = restraint.spaces_of(program, wish)
         self._pid = calls.clone(0)
         if self._pid == 0:
-            _live(program, wish, its.detach())
+            _live(spaces, wish, its.detach())
         its.close()
+        restraint.let_go(spaces)
 
     def fileno(self) -> int:
         """What becomes readable when an order was carried out."""
@@ -113,7 +116,7 @@ class _Spot:
             os.close(opened)
 
 
-def _live(program: int, wish: "Mapping[str, Any]", requests: int) -> None:
+def _live(spaces: "list[tuple[int, int]]", wish: "Mapping[str, Any]", requests: int) -> None:
     try:
         calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
         # While the host's files are there; inside the box they may not be.
@@ -123,7 +126,7 @@ def _live(program: int, wish: "Mapping[str, Any]", requests: int) -> None:
         names = newnames.NewNames()
         flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
         descriptors = os.open("/proc/self/fd", flags)
-        restraint.stand_in_box(program, wish, (requests, descriptors))
+        restraint.stand_in_box(spaces, wish, (requests, descriptors))
         socket = _socket.socket(fileno=requests)
         bench = _Bench(wish, names, FileType.of, newnames, descriptors)
         while order := socket.recv(_MOST_ORDER):

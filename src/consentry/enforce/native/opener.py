@@ -33,10 +33,13 @@ class Opener:
 
     def __init__(self, program: int, rights: "Mapping[str, Any]") -> None:
         self._socket, its = _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        # The program that waits now may close itself to others when it goes on.
+        spaces = restraint.spaces_of(program, rights)
         self._pid = calls.clone(0)
         if self._pid == 0:
-            _live(program, rights, its.detach())
+            _live(spaces, rights, its.detach())
         its.close()
+        restraint.let_go(spaces)
 
     def fileno(self) -> int:
         """What becomes readable when something was opened."""
@@ -84,10 +87,10 @@ def is_left_to_the_kernel(problem: int) -> bool:
     return problem == _NOT_PLAIN
 
 
-def _live(program: int, rights: "Mapping[str, Any]", requests: int) -> None:
+def _live(spaces: "list[tuple[int, int]]", rights: "Mapping[str, Any]", requests: int) -> None:
     try:
         calls.prctl(calls.PR_SET_PDEATHSIG, _SIGKILL)
-        restraint.stand_in_box(program, rights, (requests,))
+        restraint.stand_in_box(spaces, rights, (requests,))
         socket = _socket.socket(fileno=requests)
         while _serve(socket):
             pass

@@ -4,6 +4,7 @@ Runs in the first processes of the new namespaces, after the root was built and 
 the program runs.
 """
 
+import errno
 import os
 
 from consentry.enforce.native import calls
@@ -37,18 +38,36 @@ def become(uid: int, gid: int) -> None:
     os.setresuid(uid, uid, uid)
 
 
-def stand_in_box(program: int, wish: "Mapping[str, Any]", kept: "tuple[int, ...]") -> None:
+def spaces_of(program: int, wish: "Mapping[str, Any]") -> "list[tuple[int, int]]":
+    """The namespaces that the program's box has of its own, held open while the program waits."""
+    kinds = [("mnt", calls.CLONE_NEWNS)]
+    if not wish["is_root"]:
+        kinds.insert(0, ("user", calls.CLONE_NEWUSER))
+    spaces: list[tuple[int, int]] = []
+    try:
+        for name, kind in kinds:
+            spaces.append((os.open(f"/proc/{program}/ns/{name}", os.O_RDONLY | os.O_CLOEXEC), kind))
+    except OSError as problem:
+        let_go(spaces)
+        if problem.errno == errno.ENOENT:
+            raise ProcessLookupError(problem.errno, problem.strerror) from None
+        raise
+    return spaces
+
+
+def let_go(spaces: "list[tuple[int, int]]") -> None:
+    """Closes them."""
+    for space, _ in spaces:
+        os.close(space)
+
+
+def stand_in_box(
+    spaces: "list[tuple[int, int]]", wish: "Mapping[str, Any]", kept: "tuple[int, ...]"
+) -> None:
     """A process of the launcher becomes one of the program's box, and has not a right more.
 
     Of its descriptors only those in `kept` stay, and the first three.
     """
-    kinds = [("mnt", calls.CLONE_NEWNS)]
-    if not wish["is_root"]:
-        kinds.insert(0, ("user", calls.CLONE_NEWUSER))
-    spaces = [
-        (os.open(f"/proc/{program}/ns/{name}", os.O_RDONLY | os.O_CLOEXEC), kind)
-        for name, kind in kinds
-    ]
     for space, kind in spaces:
         calls.setns(space, kind)
     os.chdir("/")
