@@ -166,7 +166,7 @@ def test_a_file_of_ten_megabytes_is_refused_before_it_is_parsed(
     """In a folder, as one problem among others."""
     write(folder, big="#" * 10_000_000, ok=tool("ok"))
     [problem] = lint_here(here).problems
-    assert "1,048,576 are the most" in problem.message
+    assert "more than 1,048,576 bytes" in problem.message
 
 
 def test_anchors_and_aliases_expand_to_nothing(here: Surroundings, folder: Path) -> None:

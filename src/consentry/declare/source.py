@@ -39,7 +39,7 @@ def checked_text(content: bytes, problems: Problems) -> str:
     if len(content) > MOST_BYTES:
         problems.stop(
             None,
-            f"the document has {len(content):,} bytes, and {MOST_BYTES:,} are the most",
+            f"the document has more than {MOST_BYTES:,} bytes",
             "leave out what is not needed, or use several documents",
         )
     try:
