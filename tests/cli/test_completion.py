@@ -86,6 +86,26 @@ def test_bash_completes(on_path: CommandLine, words: list[str], expected: list[s
     assert _bash(on_path, *words) == expected
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["consentry", "run", ""], ["lint", "list-all"]),
+        (["consentry", "run", "list"], ["list-all"]),
+        (["consentry", "run", "lint", ""], []),
+        (["consentry", "tool", "show", "lin"], ["lint"]),
+    ],
+)
+def test_tools_are_completed_by_their_names(
+    on_path: CommandLine, words: list[str], expected: list[str]
+) -> None:
+    """No document is opened, and a file that is called as no tool can be never reaches the shell."""
+    folder = on_path.cwd / ".consentry/tools"
+    folder.mkdir(parents=True)
+    for name in ("lint", "list-all", "li$(touch x)", "li\nst", "li\x1b", "li nt"):
+        (folder / f"{name}.yaml").write_text("not a manifest")
+    assert [word for word in _bash(on_path, *words) if word] == expected
+
+
 def test_fish_completes(on_path: CommandLine) -> None:
     """Fish is asked for its own list of completions."""
     script = 'consentry completion fish | source; complete -C "consentry st"'

@@ -18,7 +18,7 @@ PAGE = Page(
     summary="Print the completion script of a shell.",
     paragraphs=(
         "To install it, add the line for your shell to its start-up file and open a new shell.",
-        "Completes commands, options, folders and the words of `consentry explain`.",
+        "Completes commands, options, folders, tools and the words of `consentry explain`.",
     ),
     arguments=(("SHELL", "bash (4.4 or newer), zsh or fish."),),
     examples=(

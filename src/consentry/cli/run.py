@@ -14,6 +14,7 @@ from consentry.cli.runcompany import TerminalCompany
 from consentry.cli.runoptions import exit_status, place_options, run_document, status_apart
 from consentry.cli.runstreams import streams
 from consentry.cli.table import Page
+from consentry.cli.toolnames import complete_tool
 from consentry.cli.toolrunend import tell_end
 from consentry.enforce.native.streamends import Io
 from consentry.service.approvals import Desk
@@ -169,7 +170,13 @@ OPTIONS: tuple[click.Parameter, ...] = (
         help="Keep what it wrote even if a limit or a signal ended it.",
     ),
     *place_options("tool"),
-    click.Argument(["words"], nargs=-1, type=click.UNPROCESSED, metavar="TOOL [-- ARGUMENTS...]"),
+    click.Argument(
+        ["words"],
+        nargs=-1,
+        type=click.UNPROCESSED,
+        metavar="TOOL [-- ARGUMENTS...]",
+        shell_complete=complete_tool,
+    ),
 )
 
 run = _RunCommand("run", PAGE, _run, OPTIONS)

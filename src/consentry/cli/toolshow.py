@@ -13,6 +13,7 @@ from consentry.cli.configoptions import configuration_options
 from consentry.cli.hanging import hanging
 from consentry.cli.output import Output, page_width
 from consentry.cli.table import Page
+from consentry.cli.toolnames import complete_tool
 from consentry.service.surroundings import look_around
 from consentry.service.toolview import (
     ToolView,
@@ -109,5 +110,8 @@ show = PlainCommand(
     "show",
     PAGE,
     _show,
-    [*configuration_options(), click.Argument(["name"], type=Text(), metavar="NAME")],
+    [
+        *configuration_options(),
+        click.Argument(["name"], type=Text(), metavar="NAME", shell_complete=complete_tool),
+    ],
 )
