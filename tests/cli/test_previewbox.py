@@ -95,6 +95,13 @@ def test_the_box_is_drawn_as_it_was_agreed(
     assert f"{drawn}\n" == (GOLDEN / f"{name}.txt").read_text(encoding="utf-8")
 
 
+def test_the_documentation_shows_the_box_as_it_is() -> None:
+    """The page that explains it has the golden box in it."""
+    page = Path(__file__).parents[2] / "docs/explanation/what-a-prompt-shows.md"
+    golden = (GOLDEN / "reference-80x24.txt").read_text(encoding="utf-8")
+    assert f"```\n{golden}```\n" in page.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII])
 @pytest.mark.parametrize("height", [60, 20, 9])
 def test_the_reference_box_has_its_lines_in_order(glyphs: Glyphs, height: int) -> None:

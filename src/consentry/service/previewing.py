@@ -189,16 +189,16 @@ def _uses(rows: Sequence[_Row], counted: Counted) -> tuple[FileUse, ...]:
 def _found(entry: AllOf, matched: Matched) -> Found:
     if entry[0].anchor is not Anchor.WORKSPACE:
         return Found()
-    return Found(_extent(matched.is_whole), matched.files, matched.bytes, matched.examples)
+    return Found(_extent(matched), matched.files, matched.bytes, matched.examples)
 
 
-def _extent(is_whole: bool) -> Extent:  # noqa: FBT001 - one question, one answer
-    return Extent.WHOLE if is_whole else Extent.AT_LEAST
+def _extent(counted: Matched | Existing) -> Extent:
+    return Extent.WHOLE if counted.is_whole else Extent.AT_LEAST
 
 
 def _impact(existing: Existing, kept_for: Duration | None) -> Impact:
     return Impact(
-        _extent(existing.is_whole),
+        _extent(existing),
         existing.files,
         existing.bytes,
         tuple(ExistingFile(path, size) for path, size in existing.largest),
