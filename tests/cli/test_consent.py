@@ -26,7 +26,7 @@ def standing(line: CommandLine) -> list[str]:
 
 
 def test_a_yes_can_be_taken_back_and_asked_for_again(consentry: CommandLine) -> None:
-    """CONSENT §success-6: remembered, used without asking, revoked, and asked again with why."""
+    """CONSENT SC-6: remembered, used without asking, revoked, and asked again with why."""
     tool(consentry, "once-more", "true")
     script = " ".join(consentry.program)
     with at_terminal(

@@ -80,7 +80,7 @@ def test_the_signatures_are_the_document_s() -> None:
 
 
 def test_request_verify_revoke_and_history(manager: ConsentManager, says: Says) -> None:
-    """Asked once, remembered, verified, revoked, asked again (CONSENT §success-6)."""
+    """Asked once, remembered, verified, revoked, asked again (CONSENT SC-6)."""
     session = manager.session_id
     assert not manager.verify_consent("count", session)
     first = manager.request_consent("count", {"arguments": ["a"]})
