@@ -105,3 +105,19 @@ def test_without_utf8_the_terminal_gets_ascii(line: CommandLine) -> None:
         assert terminal.ended() == 126
     assert "+- Tool Execution Request" in shown
     assert shown.isascii()
+
+
+def test_a_silent_run_shows_how_long_it_takes_and_what_it_came_to(line: CommandLine) -> None:
+    """The line is there while the tool is silent, gone before it prints, and the end sums up."""
+    slow = "import time\ntime.sleep(3)\nopen('out/new.pdf', 'w').write('made')\nprint('done')\n"
+    with_files(line)
+    write_tool(line, "build", slow, **CAPABILITIES)
+    with at_terminal(line, "run", "build", **SCREEN) as terminal:
+        terminal.answer("Tool Execution Request", "a")
+        terminal.see("consentry: build runs, 0:0")
+        before = terminal.see("done\n")
+        terminal.see("consentry: build: success, exit status 0, after 0:0")
+        terminal.see("made out/new.pdf (4 bytes)")
+        terminal.see("takes it back until")
+        assert terminal.ended() == 0
+    assert before.endswith(" \rdone\n")
