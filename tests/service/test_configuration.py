@@ -160,6 +160,8 @@ def test_a_manifest_that_the_index_does_not_name_is_no_tool(around: MakeAround, 
     assert list(effective.tools) == ["count"]
     [left_out] = effective.ignored
     assert (left_out.where.file, left_out.lowers) == (str(own / "tools/lint.yaml"), False)
+    with pytest.raises(ConsentryError, match="is not named in"):
+        effective.tool("lint")
 
 
 def test_a_manifest_of_another_tool_is_refused(around: MakeAround, own: Path) -> None:

@@ -36,7 +36,7 @@ from consentry.declare.profile import DeclaredLimits, Profile, SandboxConfig
 from consentry.declare.sandboxconfig import read_sandbox_config
 from consentry.declare.settingsfile import read_settings
 from consentry.declare.tool import ToolManifest
-from consentry.declare.toolindex import read_tool_index
+from consentry.declare.toolindex import read_tool_index, usual_file
 from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.enforce.confinement import Limits
 from consentry.service.documentcache import DocumentCache
@@ -91,11 +91,14 @@ class Effective:
         """The tool of that name, or `tool-unknown` with the one that was probably meant."""
         if name in self.tools:
             return self.tools[name]
+        message = f"there is no tool `{name}` here"
+        left_out = f"/{usual_file(name)}"
+        for each in self.ignored:
+            if (each.where.file or "").endswith(left_out):
+                raise UsageProblem(Code.TOOL_UNKNOWN, f"{message}: `{each.where.file}` {each.what}")
         nearest = closest(name, self.tools)
         help_line = None if nearest is None else f"did you mean `{nearest}`?"
-        raise UsageProblem(
-            Code.TOOL_UNKNOWN, f"there is no tool `{name}` here", help_line=help_line
-        )
+        raise UsageProblem(Code.TOOL_UNKNOWN, message, help_line=help_line)
 
     def level_of(self, tool: LoadedTool) -> LevelDecision:
         """The level that the tool has here; raises where the configuration denies it."""
