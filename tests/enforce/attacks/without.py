@@ -113,6 +113,11 @@ def _grants(told: Told) -> None:
     told["exact"] = {**told["exact"], "landlock": None}
 
 
+def _others_after_it(told: Told) -> None:
+    """The program is not the only command: a process of ours starts it, and would start the next."""
+    told["then"] = [(told["program"], [*told["argv"][:1], "-c", "pass"])]
+
+
 CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
     "filter": _filter,
     "landlock": _landlock,
@@ -127,6 +132,7 @@ CONTROLS: Final[Mapping[str, Callable[[Told], None]]] = {
     "closed reads": _closed_reads,
     "mediation": _mediation,
     "grants": _grants,
+    "being the only command": _others_after_it,
 }
 
 # Between its look at a name that flips and its answer, the name is changed at least once.

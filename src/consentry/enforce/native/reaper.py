@@ -167,7 +167,7 @@ def _become_program(
         os.set_inheritable(report, False)  # noqa: FBT003 - as the function has it
         keep_only((listener, report) if plan["listens"] else (report,))
         if plan.get("then"):
-            sequence.run_in_order(plan, plan["then"], forget_signals)
+            sequence.run_in_order(plan, plan["then"], report, forget_signals)
         os.execve(plan["program"], plan["argv"], plan["env"])  # noqa: S606 - the program
     except OSError as problem:
         what = "program" if problem.filename == plan["program"] else "failed"
