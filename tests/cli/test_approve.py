@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.cli.asking import consents_given, put, request_of
 from tests.cli.conftest import CommandLine, assert_error
 from tests.cli.execs import put as put_file
 from tests.cli.terminals import at_terminal
+from tests.cli.tooling import tool
 from tests.decide.previews import build_latex
 from tests.decide.samples import ask
 
@@ -472,3 +474,27 @@ def test_confined_code_reaches_neither_inbox_nor_store(consentry: CommandLine) -
     assert request_id not in inside.out
     assert status_of(consentry, request_id) == "pending"
     assert request_id in consentry("inbox", "--quiet").out
+
+
+def test_in_the_background_nobody_is_asked(consentry: CommandLine) -> None:
+    """The terminal is another program's to type on: refused at once, and not stopped for trying."""
+    request_id = put(consentry)
+    script = f"set -m; {' '.join(consentry.program)} approve {request_id} & wait $!; echo status $?"
+    with at_terminal(consentry, "-c", script, program=["/bin/bash"]) as terminal:
+        terminal.see("status 126")
+    assert "error[terminal-missing]" in terminal.screen
+    assert status_of(consentry, request_id) == "pending"
+
+
+def test_everything_is_erased_with_the_rest(consentry: CommandLine) -> None:
+    """The passphrase's record, what notes running runs and what was read belong to the state."""
+    tool(consentry, "count", "true")
+    with at_terminal(consentry, "run", "count", size=TALL) as terminal:
+        terminal.answer("", "a")
+        assert terminal.ended() == 0, terminal.screen
+    _set_passphrase(consentry)
+    state = Path(consentry.environ["HOME"]) / ".local/state/consentry"
+    assert (state / "running").is_dir()
+    ended = consentry("purge", "--everything", "--yes")
+    assert ended.status == 0, ended.err
+    assert not state.exists()

@@ -138,12 +138,17 @@ def open_terminal() -> Iterator[Terminal | None]:
 
 
 def has_terminal() -> bool:
-    """Whether a person could be asked here."""
+    """Whether a person could be asked here; in the background the terminal is another's to type on."""
     try:
-        os.close(os.open(DEVICE, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+        descriptor = os.open(DEVICE, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
         return False
-    return True
+    try:
+        return os.tcgetpgrp(descriptor) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -22,20 +22,24 @@ from consentry.enforce.commitdesk import COMMITS
 from consentry.enforce.commitrecover import Recovery, recover
 from consentry.enforce.foldertree import remove_folder
 from consentry.enforce.keptshelf import SHELVES
+from consentry.service.documentcache import FOLDER as DOCUMENTS
 from consentry.service.ledgers import DATABASE_NAME, LedgerPlace, ledger_place
+from consentry.service.passphrase import FILE_NAME as PASSPHRASE
 from consentry.service.runledger import HASHES
+from consentry.service.runningruns import FOLDER as RUNNING
 from consentry.service.surroundings import Surroundings
 from consentry.service.userfiles import sync_folder
 from consentry.store.keeping import close_for_good
 from consentry.store.sqlite import SqliteDatabase
 
-# Ours by name: the database and what SQLite keeps beside it, the key, the id, and what a process
-# that was killed while it made one of them may have left.
+# Ours by name: the database and what SQLite keeps beside it, the key, the id, the passphrase's record,
+# and what a process that was killed while it made one of them may have left.
 _OURS: Final = re.compile(
     rf"{re.escape(DATABASE_NAME)}(-wal|-shm|-journal|-turn)?"
     r"|(\.)?(machine-id|checkpoint-key)(?(2)\.[0-9a-z.]+)"
+    rf"|(\.)?{re.escape(PASSPHRASE)}(?(4)\.[0-9a-z.]+)"
 )
-_OUR_FOLDERS: Final = frozenset({COMMITS, HASHES, *SHELVES})
+_OUR_FOLDERS: Final = frozenset({COMMITS, DOCUMENTS, HASHES, RUNNING, *SHELVES})
 
 
 @dataclass(frozen=True, slots=True)
