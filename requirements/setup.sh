@@ -24,7 +24,7 @@ esac
 
 # System packages, by their Debian names.
 python_packages=(python3 python3-venv)
-test_packages=(docker.io git curl tmux zsh fish openssl strace postgresql bubblewrap firejail podman)
+test_packages=(docker.io git curl tmux zsh fish openssl strace postgresql bubblewrap firejail podman chromium)
 
 venv=.venv
 started=$SECONDS

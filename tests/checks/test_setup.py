@@ -137,7 +137,7 @@ def test_what_the_tests_start_is_installed_where_it_is_missing(asked, tree):
     said, installed = asked("git", "zsh", POSTGRES_BIN=str(tree / "none"))
     missing = [
         *(DOCKER, "curl", "tmux", "fish", "openssl", "strace", "postgresql"),
-        *("bubblewrap", "firejail", "podman"),
+        *("bubblewrap", "firejail", "podman", "chromium"),
     ]
     assert installed == [missing]
     assert f"installing system packages: {' '.join(missing)}" in said
@@ -147,12 +147,15 @@ def test_a_server_that_is_there_is_not_installed_again(asked, tree):
     """Wherever it is, when the folder is named."""
     program(tree / "server" / "initdb")
     _, installed = asked("git", "tmux", "zsh", "fish", POSTGRES_BIN=str(tree / "server"))
-    assert installed == [[DOCKER, "curl", "openssl", "strace", "bubblewrap", "firejail", "podman"]]
+    engines = ("bubblewrap", "firejail", "podman")
+    assert installed == [[DOCKER, "curl", "openssl", "strace", *engines, "chromium"]]
 
 
 def test_without_the_right_to_install_the_tests_go_on(asked, tree):
     """What is missing is named, and said to be skipped."""
     said, installed = asked("git", "tmux", user="1000", POSTGRES_BIN=str(tree / "none"))
     assert installed == []
-    missing = f"{DOCKER} curl zsh fish openssl strace postgresql bubblewrap firejail podman"
+    missing = (
+        f"{DOCKER} curl zsh fish openssl strace postgresql bubblewrap firejail podman chromium"
+    )
     assert f"not installed: {missing}; the tests that start them" in said

@@ -90,7 +90,9 @@ def test_a_no_runs_nothing_and_is_on_record(line: CommandLine) -> None:
     [entry] = entries_of(line)
     assert (entry["execution"]["startTime"], entry["execution"]["exitCode"]) == (None, None)
     assert entry["user"]["consentTimestamp"] is None
-    assert entry["tool"]["name"] == "greet"
+    assert entry["user"]["level"] == "explicit"
+    assert (entry["tool"]["name"], entry["tool"]["version"]) == ("greet", "1.0.0")
+    assert entry["tool"]["auditConfig"]["includeInReport"] is True
 
 
 def test_a_pipe_is_never_consent(line: CommandLine) -> None:

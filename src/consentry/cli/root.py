@@ -145,6 +145,11 @@ SECTIONS = (
                 "Explain a run: what was stopped, and what would allow it",
             ),
             CommandRow(
+                "report",
+                "consentry.cli.report:report",
+                "Report what ran, was decided, refused, granted and used",
+            ),
+            CommandRow(
                 "audit",
                 "consentry.cli.audit:audit",
                 "List, show and verify what the ledger holds",

@@ -16,6 +16,7 @@ from consentry.base.clock import Instant, SystemClock
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused
 from consentry.base.ids import Uuid7Ids
+from consentry.declare.tool import ConsentLevel
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context
 from consentry.record.events import EventType
@@ -45,6 +46,7 @@ class Asked:
     method: ConsentMethod = ConsentMethod.COMMAND_LINE
     tool: ToolFacts | None = None
     decision: RunDecision | None = None
+    level: ConsentLevel | None = None
 
     @property
     def subject(self) -> str:
@@ -127,9 +129,14 @@ def _entry(
             **_named(asked),
             "arguments": [word_text(word) for word in asked.words],
         },
-        "user": user_refused(
-            context.actor, method, None if problem.code in _CONSENT_IS_MISSING else asked.decision
-        ),
+        "user": {
+            **({} if asked.level is None else {"level": asked.level.value}),
+            **user_refused(
+                context.actor,
+                method,
+                None if problem.code in _CONSENT_IS_MISSING else asked.decision,
+            ),
+        },
         "execution": {
             "startTime": None,
             "endTime": None,

@@ -20,6 +20,7 @@ from consentry.base.errors import ConsentryError, Refused
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consentask import ConsentAsk
 from consentry.decide.question import RequestKind
+from consentry.declare.tool import ConsentLevel
 from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.native.streamends import Io
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus
@@ -99,9 +100,9 @@ class ToolRunner:
 
     def run(self, call: ToolCall, open_io: OpenIo) -> ToolRun:
         """One run; raises where there is none, and has recorded that then."""
-        asked = _asked(call)
-        with self._refusals(asked):
+        with self._refusals(_asked(call)):
             ready = self._ready(call)
+        with self._refusals(_asked_about(ready)):
             decided = self._decisions().decided(ready, lambda: self._ready(call))
         return self._carried_out(decided, open_io)
 
@@ -110,7 +111,9 @@ class ToolRunner:
         ask = ConsentAsk.of(request)
         call = ToolCall(ask.tool, ask.arguments, ask.workspace, ask.config)
         with self._refusals(_asked(call)):
-            decided = self._decisions().dispatched(request, self._ready(call))
+            ready = self._ready(call)
+        with self._refusals(_asked_about(ready)):
+            decided = self._decisions().dispatched(request, ready)
         return self._carried_out(decided, open_io)
 
     def _decisions(self) -> ToolDecisions:
@@ -202,6 +205,19 @@ def _asked(call: ToolCall, decided: Decided | None = None) -> Asked:
     decision = decided.decision
     bound = decided.ready.bound
     return Asked(words, bound.bound.profile, call.trigger, tool=bound.facts, decision=decision)
+
+
+def _asked_about(ready: ReadyTool) -> Asked:
+    """Of a tool that is known, at a level that is known, before anybody has answered."""
+    is_strict = ready.level.level is ConsentLevel.STRICT
+    return Asked(
+        (ready.call.tool, *ready.call.arguments),
+        ready.bound.bound.profile,
+        ready.call.trigger,
+        method=ConsentMethod.STRICT_APPROVAL if is_strict else ConsentMethod.EXPLICIT_APPROVAL,
+        tool=ready.bound.facts,
+        level=ready.level.level,
+    )
 
 
 def find_request(desk: Desk, named: str) -> ApprovalRequest:
