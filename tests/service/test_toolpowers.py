@@ -64,7 +64,7 @@ def test_reading(place: Place) -> None:
     told = place.told("reads")
     assert "the secret" not in told.out
     path = str(place.project / "notes/secret.txt")
-    key = '`capabilities.fileRead: [{"pattern": "notes/secret.txt"}]` in the manifest of `reads`'
+    key = '`capabilities.fileRead: [{"pattern": "notes/secret.txt", "purpose": "…"}]` in the manifest of `reads`'
     assert ("read", path, key) in told.denied
     place.tool("reads", processExecution=steps, fileRead=needs("./notes/secret.txt"))
     assert place.told("reads").out == "the secret"
@@ -80,7 +80,7 @@ def test_writing(place: Place) -> None:
     assert [each["path"] for each in told.entry["impact"]["filesWritten"]] == ["out/made.txt"]
     assert (place.project / "out/made.txt").exists()
     assert not (place.project / "other.txt").exists()
-    key = '`capabilities.fileWrite: [{"pattern": "other.txt"}]` in the manifest of `writes`'
+    key = '`capabilities.fileWrite: [{"pattern": "other.txt", "purpose": "…"}]` in the manifest of `writes`'
     assert ("write", str(place.project / "other.txt"), key) in told.denied
     place.tool("writes", processExecution=steps, fileWrite=needs("out/*.txt", "./other.txt"))
     told = place.told("writes")

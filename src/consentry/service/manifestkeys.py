@@ -24,6 +24,7 @@ from consentry.surface.pattern import Anchor, Pattern, Vocabulary, Wildcard
 from consentry.surface.patterns import PatternScope
 
 _READ, _WRITE, _EXEC, _NET, _ENV = "--read", "--write", "--exec", "--net", "--env"
+_WHY: Final = {"purpose": "…"}  # to be written by whoever adds the key
 _OPTIONS: Final = frozenset({_READ, _WRITE, _EXEC, _NET, _ENV})
 
 
@@ -70,7 +71,9 @@ def _keys(option: str, value: str, tool: ToolFacts, wanted: Confinement) -> Iter
         case "--read" | "--write":
             yield from _file_keys(option, value, tool, wanted)
         case "--exec":
-            command = _json({"command": _relative(value, wanted.workspace), "arguments": []})
+            command = _json(
+                {"command": _relative(value, wanted.workspace), "arguments": [], **_WHY}
+            )
             yield f"`capabilities.processExecution: [{command}]` {at_manifest}"
         case "--net":
             needed = Surface.of(net=[value]).net_access
@@ -89,7 +92,7 @@ def _file_keys(option: str, value: str, tool: ToolFacts, wanted: Confinement) ->
     where = f"in the manifest of `{tool.name}`"
     if not _covers([need.entry for need in needs], pattern):
         key = "fileWrite" if option == _WRITE else "fileRead"
-        spelled = _json({"pattern": pattern.text})
+        spelled = _json({"pattern": pattern.text, **_WHY})
         yield f"`capabilities.{key}: [{spelled}]` {where}"
     allowed = tool.manifest.requirements.allowed_paths
     if allowed is not None and pattern.anchor is Anchor.WORKSPACE and not _covers(allowed, pattern):
