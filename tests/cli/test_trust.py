@@ -176,3 +176,36 @@ def test_a_document_that_cannot_be_read_is_not_accepted(
 def test_show_and_withdraw_do_not_go_together(consentry: CommandLine) -> None:
     """One of them changes something."""
     assert_error(consentry("trust", "--show", "--withdraw"), Code.USAGE)
+
+
+def test_what_does_not_fit_is_seen_to_its_end_first(consentry: CommandLine, theirs: Path) -> None:
+    """A long list cannot push what matters off the screen: no yes before the last page."""
+    write(theirs, **{f"tool_{number}": tool_text(f"tool-{number}") for number in range(40)})
+    with at_terminal(consentry, "trust", size=(80, 24)) as terminal:
+        terminal.answer("a approve", "a")
+        terminal.answer("see it to its end first", "")
+        while "tools/tool-9.yaml" not in terminal.screen:
+            terminal.answer("", "")
+        terminal.answer("", "a")
+        terminal.answer("type trust to approve", "trust")
+        assert terminal.ended() == ExitStatus.DONE, terminal.screen
+    assert shown(consentry)["accepted"] is True
+
+
+@pytest.mark.usefixtures("theirs")
+def test_a_passphrase_goes_with_it_where_one_is_set(consentry: CommandLine) -> None:
+    """The word alone is not enough then; wrong words accept nothing, the right ones do."""
+    with at_terminal(consentry, "passphrase", "set") as terminal:
+        terminal.answer("a new passphrase", "correct horse")
+        terminal.answer("", "correct horse")
+        assert terminal.ended() == ExitStatus.DONE, terminal.screen
+    for words, is_accepted in (("a guess", False), ("correct horse", True)):
+        with at_terminal(consentry, "trust", size=(80, 40)) as terminal:
+            terminal.answer("a approve", "a")
+            terminal.answer("type trust to approve", "trust")
+            terminal.answer("passphrase", words)
+            if not is_accepted:
+                terminal.see("\n> ")
+                terminal.type("\x03")
+            assert (terminal.ended() == ExitStatus.DONE) is is_accepted, terminal.screen
+        assert shown(consentry)["accepted"] is is_accepted
