@@ -16,6 +16,7 @@ from consentry.service.consenting import consents_of
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings
 from tests.cli.conftest import CommandLine
+from tests.cli.terminals import at_terminal
 from tests.decide.samples import ask
 
 HOUR = Duration(3_600_000)
@@ -54,3 +55,17 @@ def consents_given(line: CommandLine, tool: str = "build") -> list[Consent]:
     """The tool's consents, oldest first."""
     with desk_of(line) as desk:
         return list(consents_of(desk.journal).history(tool=tool))
+
+
+def status_of(line: CommandLine, request_id: str) -> str:
+    """How the request stands, in a word."""
+    return request_of(line, request_id).status
+
+
+def set_passphrase(line: CommandLine, words: str = "correct horse") -> None:
+    """Sets it at a terminal, where it is not seen."""
+    with at_terminal(line, "passphrase", "set") as terminal:
+        terminal.answer("a new passphrase", words)
+        terminal.answer("once more", words)
+        assert terminal.ended() == 0, terminal.screen
+    assert words not in terminal.screen

@@ -1,38 +1,34 @@
 """`consentry approve` and `deny` at a real terminal: what counts as an answer, and what never does."""
 
 import json
-import signal
 import subprocess
 import time
-from pathlib import Path
+import unicodedata
 
 import pytest
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
-from consentry.base.units import Duration
 from consentry.decide.consentask import AnswerRules
 from consentry.decide.lasting import Lasts
 from consentry.decide.question import Channel
 from consentry.declare.consent import RememberDuration
 from consentry.declare.tool import ConsentLevel
 from consentry.record.auditfields import ConsentMethod
-from tests.cli.asking import consents_given, put, request_of
+from consentry.service.configuration import load_configuration
+from consentry.service.places import find_workspace
+from consentry.service.surroundings import Surroundings
+from consentry.store.acceptances import StoredAcceptances
+from tests.cli.asking import consents_given, desk_of, put, request_of, status_of
 from tests.cli.conftest import CommandLine, assert_error
 from tests.cli.execs import put as put_file
 from tests.cli.terminals import at_terminal
-from tests.cli.tooling import tool
 from tests.decide.previews import build_latex
 from tests.decide.samples import ask
 
 STRICT = ask(ConsentLevel.STRICT)
 TALL = (200, 400)
 BATCH = AnswerRules(RememberDuration.SESSION, allows_batch=True)
-
-
-def status_of(line: CommandLine, request_id: str) -> str:
-    """How the request stands."""
-    return request_of(line, request_id).status
 
 
 def test_a_yes_typed_at_the_terminal_gives_the_consent(consentry: CommandLine) -> None:
@@ -110,93 +106,6 @@ def test_only_whole_words_answer(consentry: CommandLine, typed: str) -> None:
         assert terminal.ended() == 0, terminal.screen
 
 
-POINTS = (
-    ("choice", []),
-    ("reason", ["a"]),
-    ("word", ["a", "the release"]),
-    ("passphrase", ["a", "the release", "build"]),
-)
-
-
-@pytest.mark.parametrize(("point", "before"), POINTS, ids=[name for name, _ in POINTS])
-@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["ctrl-c", "end of input"])
-def test_turning_away_at_any_point_denies(
-    consentry: CommandLine, point: str, before: list[str], key: str
-) -> None:
-    """Nothing half-done: no consent, and the request says that it was cancelled."""
-    if point == "passphrase":
-        _set_passphrase(consentry)
-    request_id = put(consentry, STRICT)
-    with at_terminal(consentry, "approve", request_id, size=TALL) as terminal:
-        for line in before:
-            terminal.answer("", line)
-        terminal.see("\n> ")
-        terminal.type(key)
-        assert terminal.ended() == 126, terminal.screen
-    answer = request_of(consentry, request_id).answer
-    assert answer is not None
-    assert (answer.outcome, answer.reason) == ("denied", "cancelled at the prompt")
-    assert consents_given(consentry) == []
-
-
-@pytest.mark.parametrize(("point", "before"), POINTS[:3], ids=[name for name, _ in POINTS[:3]])
-@pytest.mark.parametrize("ignores", [(), (signal.SIGHUP,)], ids=["hang-up", "hang-up ignored"])
-def test_a_closed_terminal_answers_nothing(
-    consentry: CommandLine, point: str, before: list[str], ignores: tuple[signal.Signals, ...]
-) -> None:
-    """At any point: the request waits on until its deadline, open to another terminal."""
-    request_id = put(consentry, STRICT)
-    with at_terminal(consentry, "approve", request_id, size=TALL, ignores=ignores) as terminal:
-        for line in before:
-            terminal.answer("", line)
-        terminal.see("\n> ")
-        terminal.close()
-        assert terminal.ended() in ((75, 125) if ignores else (-signal.SIGHUP,)), point
-    assert status_of(consentry, request_id) == "pending"
-    assert consents_given(consentry) == []
-
-
-def test_a_killed_prompt_leaves_the_question_open(consentry: CommandLine) -> None:
-    """The signal that cannot be caught: the row is as it was."""
-    request_id = put(consentry)
-    with at_terminal(consentry, "approve", request_id) as terminal:
-        terminal.see("\n> ")
-        terminal.process.kill()
-        assert terminal.ended() == -signal.SIGKILL
-    assert status_of(consentry, request_id) == "pending"
-
-
-def test_a_second_terminal_answers_first(consentry: CommandLine) -> None:
-    """The first prompt ends by itself and says who answered and when."""
-    request_id = put(consentry)
-    with at_terminal(consentry, "approve", request_id, size=TALL) as first:
-        first.see("\n> ")
-        first.type("hal")
-        with at_terminal(consentry, "deny", request_id, "--reason", "no") as second:
-            assert second.ended() == 0, second.screen
-        assert first.ended() == 126, first.screen
-    settled = request_of(consentry, request_id)
-    assert settled.answered_at is not None
-    assert "error[request-settled]" in first.screen
-    flat = first.screen.replace("\n|", "")
-    assert f"was denied by `{settled.answer and settled.answer.by}`" in flat
-    assert settled.answered_at.shown() in flat
-
-
-def test_the_deadline_passes_while_the_prompt_is_open(consentry: CommandLine) -> None:
-    """It is denied by nobody, with its own code, and the prompt ends; a late yes is refused."""
-    request_id = put(consentry, within=Duration(3_000))
-    with at_terminal(consentry, "approve", request_id, size=TALL) as terminal:
-        terminal.see("\n> ")
-        assert terminal.ended() == 126, terminal.screen
-    assert "error[request-late]" in terminal.screen
-    assert status_of(consentry, request_id) == "expired"
-    with at_terminal(consentry, "approve", request_id, size=TALL) as terminal:
-        assert terminal.ended() == 126
-    assert "error[request-late]" in terminal.screen
-    assert consents_given(consentry) == []
-
-
 def test_a_policy_that_changes_meanwhile_supersedes_the_question(consentry: CommandLine) -> None:
     """The prompt is open while the workspace's configuration becomes another one (CONTRACTS §8-policy-change)."""
     what = ask(workspace=str(consentry.cwd))
@@ -213,12 +122,6 @@ def test_a_policy_that_changes_meanwhile_supersedes_the_question(consentry: Comm
 
 
 def _policy_of(line: CommandLine) -> Digest:
-    from consentry.service.configuration import load_configuration
-    from consentry.service.places import find_workspace
-    from consentry.service.surroundings import Surroundings
-    from consentry.store.acceptances import StoredAcceptances
-    from tests.cli.asking import desk_of
-
     with desk_of(line) as desk:
         around = Surroundings(line.environ, line.cwd, 0)
         journal = desk.journal
@@ -403,53 +306,6 @@ def test_deny_takes_several_and_says_which_it_could_not(consentry: CommandLine) 
     assert "request-settled" in terminal.screen
 
 
-def _set_passphrase(line: CommandLine, words: str = "correct horse") -> None:
-    with at_terminal(line, "passphrase", "set") as terminal:
-        terminal.answer("a new passphrase", words)
-        terminal.answer("once more", words)
-        assert terminal.ended() == 0, terminal.screen
-    assert words not in terminal.screen
-
-
-def test_the_passphrase_is_asked_for_with_every_yes(consentry: CommandLine) -> None:
-    """Unseen; a wrong one approves nothing, a no needs none."""
-    _set_passphrase(consentry)
-    request_id, other = put(consentry), put(consentry)
-    with at_terminal(consentry, "approve", request_id, size=TALL) as terminal:
-        terminal.answer("", "a")
-        terminal.answer("passphrase", "wrong words")
-        terminal.see("the passphrase is wrong")
-        assert status_of(consentry, request_id) == "pending"
-        terminal.answer("passphrase", "correct horse")
-        assert terminal.ended() == 0, terminal.screen
-    assert "horse" not in terminal.screen
-    with at_terminal(consentry, "approve", other, size=TALL) as terminal:
-        terminal.answer("", "a")
-        for _ in range(3):
-            terminal.answer("passphrase", "guess")
-        assert terminal.ended() == 126, terminal.screen
-    assert "error[passphrase-refused]" in terminal.screen
-    assert status_of(consentry, other) == "pending"
-    with at_terminal(consentry, "deny", other) as terminal:
-        assert terminal.ended() == 0
-
-
-def test_a_passphrase_that_is_demanded_and_not_set_lets_nothing_through(
-    consentry: CommandLine,
-) -> None:
-    """`approvals.passphrase: true` fails closed."""
-    put_file(
-        consentry, "../home/.config/consentry/settings.yaml", "approvals: {passphrase: true}\n"
-    )
-    request_id = put(consentry)
-    with at_terminal(consentry, "approve", request_id, size=TALL) as terminal:
-        terminal.answer("", "a")
-        terminal.answer("passphrase", "anything at all")
-        assert terminal.ended() == 126, terminal.screen
-    assert "error[passphrase-unusable]" in terminal.screen
-    assert status_of(consentry, request_id) == "pending"
-
-
 def test_unknown_and_shortened_ids(consentry: CommandLine) -> None:
     """The beginning of an id is enough while it is the only one."""
     request_id = put(consentry)
@@ -476,25 +332,24 @@ def test_confined_code_reaches_neither_inbox_nor_store(consentry: CommandLine) -
     assert request_id in consentry("inbox", "--quiet").out
 
 
-def test_in_the_background_nobody_is_asked(consentry: CommandLine) -> None:
-    """The terminal is another program's to type on: refused at once, and not stopped for trying."""
-    request_id = put(consentry)
-    script = f"set -m; {' '.join(consentry.program)} approve {request_id} & wait $!; echo status $?"
-    with at_terminal(consentry, "-c", script, program=["/bin/bash"]) as terminal:
-        terminal.see("status 126")
-    assert "error[terminal-missing]" in terminal.screen
-    assert status_of(consentry, request_id) == "pending"
+@pytest.mark.parametrize("size", [(40, 30), (48, 14), (80, 24), (300, 90)])
+def test_no_page_is_larger_than_the_terminal(consentry: CommandLine, size: tuple[int, int]) -> None:
+    """CONSENT §prompt-1: from the first line to the mark, on small and large screens, warnings too."""
+    request_id = put(consentry, ask(ConsentLevel.STRICT, description="a\u200b " * 60))
+    with at_terminal(consentry, "approve", request_id, size=size) as terminal:
+        shown = terminal.see("\n> ").removesuffix("\n> ")
+        pages = [shown]
+        while "Enter goes on" in pages[-1]:
+            terminal.type("\n")
+            pages.append(terminal.see("\n> ").removesuffix("\n> "))
+        terminal.type("d\n")
+        assert terminal.ended() == 126, terminal.screen
+    for page in pages:
+        lines = page.removeprefix("\n").split("\n")
+        rows = sum(max(1, -(-_columns(line) // size[0])) for line in lines)
+        assert rows <= size[1], page
 
 
-def test_everything_is_erased_with_the_rest(consentry: CommandLine) -> None:
-    """The passphrase's record, what notes running runs and what was read belong to the state."""
-    tool(consentry, "count", "true")
-    with at_terminal(consentry, "run", "count", size=TALL) as terminal:
-        terminal.answer("", "a")
-        assert terminal.ended() == 0, terminal.screen
-    _set_passphrase(consentry)
-    state = Path(consentry.environ["HOME"]) / ".local/state/consentry"
-    assert (state / "running").is_dir()
-    ended = consentry("purge", "--everything", "--yes")
-    assert ended.status == 0, ended.err
-    assert not state.exists()
+def _columns(line: str) -> int:
+    """As a terminal draws it."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in line)

@@ -12,9 +12,8 @@ from tests.cli.terminals import at_terminal
 
 _READS_STANDARD_INPUT = """
 import consentry.cli.terminal as terminal
-import consentry.cli.prompt as prompt
 terminal.DEVICE = "/dev/stdin"
-prompt.has_terminal = lambda: True
+terminal._is_in_front = lambda _: True
 from consentry.cli.main import main
 main()
 """

@@ -12,6 +12,8 @@ from typing import Final, TypeAlias
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.safetext import safe_line
+from consentry.cli.boxdrawing import NARROWEST
+from consentry.cli.layout import laid_out
 from consentry.cli.promptpages import PromptOptions, PromptPages
 from consentry.cli.terminal import IsOver, Terminal
 from consentry.declare.consent import RememberDuration
@@ -26,6 +28,7 @@ _NO: Final = ("d", "deny", "n", "no")
 _DETAILS: Final = ("i", "details")
 _REMEMBER: Final = ("r", "remember")
 _OWN_LINES: Final = 4
+_LEAST_HEIGHT: Final = 5
 _MOST_TRIES: Final = 3
 _LONGEST_ECHO: Final = 60
 
@@ -170,13 +173,20 @@ class Dialogue:
 
     def _laid_out(self) -> tuple[str, ...]:
         size = self._terminal.size
-        height = size.lines - _OWN_LINES - len(self._sheet.warnings)
-        return self._sheet.pages(size.columns, height, self._options).pages
+        columns = max(size.columns, NARROWEST)
+        # Where a box is wider than the terminal, each of its rows takes several.
+        rows = (size.lines - _OWN_LINES - len(self._warnings())) // -(-columns // size.columns)
+        return self._sheet.pages(columns, max(rows, _LEAST_HEIGHT), self._options).pages
+
+    def _warnings(self) -> list[str]:
+        width = max(self._terminal.size.columns, NARROWEST)
+        rows = [laid_out(safe_line(each), width=width) for each in self._sheet.warnings]
+        return [row for each in rows for row in each]
 
     def _show(self) -> None:
         if self._is_last and not self._options.shows_details:
             self._saw_end = True
-        parts = ["", self._pages[self._page], *map(safe_line, self._sheet.warnings), self._keys()]
+        parts = ["", self._pages[self._page], *self._warnings(), self._keys()]
         self._terminal.write("\n".join(parts) + "\n")
 
     def _keys(self) -> str:

@@ -28,8 +28,6 @@ _EVERY_MS: Final = 150
 _AT_ONCE: Final = 4096
 _LONGEST: Final = 64 << 10
 _USUAL_SIZE: Final = os.terminal_size((80, 24))
-_LEAST_COLUMNS: Final = 40
-_LEAST_LINES: Final = 10
 _INPUT, _OUTPUT, _LOCAL = 0, 1, 3
 
 IsOver: TypeAlias = Callable[[], bool]
@@ -56,14 +54,13 @@ class Terminal:
 
     @property
     def size(self) -> os.terminal_size:
-        """Columns and lines; what is unknown or unusably small is taken as usual."""
+        """Columns and lines; what is unknown is taken as usual."""
         try:
             found = os.get_terminal_size(self._descriptor)
         except OSError:
             return _USUAL_SIZE
-        columns = found.columns if found.columns >= _LEAST_COLUMNS else _USUAL_SIZE.columns
         return os.terminal_size(
-            (columns, found.lines if found.lines >= _LEAST_LINES else _USUAL_SIZE.lines)
+            (found.columns or _USUAL_SIZE.columns, found.lines or _USUAL_SIZE.lines)
         )
 
     def ask(self, question: str, is_over: IsOver) -> str:
@@ -121,10 +118,9 @@ class Terminal:
 
 @contextmanager
 def open_terminal() -> Iterator[Terminal | None]:
-    """The terminal of this process, or None where it has none; an interrupt cancels."""
-    try:
-        descriptor = os.open(DEVICE, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-    except OSError:
+    """The terminal of this process, or None where nobody could be asked there; an interrupt cancels."""
+    descriptor = _opened()
+    if descriptor is None:
         yield None
         return
     try:
@@ -139,16 +135,29 @@ def open_terminal() -> Iterator[Terminal | None]:
 
 def has_terminal() -> bool:
     """Whether a person could be asked here; in the background the terminal is another's to type on."""
+    descriptor = _opened()
+    if descriptor is not None:
+        os.close(descriptor)
+    return descriptor is not None
+
+
+def _opened() -> int | None:
     try:
         descriptor = os.open(DEVICE, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
-        return False
+        return None
+    if _is_in_front(descriptor):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _is_in_front(descriptor: int) -> bool:
+    """Whether it is ours to type on; in the background we would be stopped for trying."""
     try:
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except OSError:
         return False
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

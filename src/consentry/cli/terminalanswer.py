@@ -5,6 +5,7 @@ from dataclasses import replace
 from consentry.cli.effecttext import effect_lines
 from consentry.cli.output import Output
 from consentry.cli.prompt import lines_sheet, terminal_prompt
+from consentry.cli.table import PROGRAM
 from consentry.declare.preferences import ApprovalSettings
 from consentry.service.approvals import Asker
 from consentry.service.commitapproval import EffectAsker
@@ -32,5 +33,6 @@ def effect_sheet(view: EffectView) -> list[str]:
     plain = Output(color="never")
     lines = list(effect_lines(plain, view, in_short=False))
     if len(lines) > _MOST_LINES:
-        lines = list(effect_lines(plain, view, in_short=True))
+        short = f"the lines that differ are too many for here: {PROGRAM} effect {view.run_id}"
+        lines = [*effect_lines(plain, view, in_short=True), short]
     return [*lines, "", "commit exactly this?"]
