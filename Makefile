@@ -19,7 +19,7 @@ setup: ## make .venv with everything that tests and checks need
 	@requirements/setup.sh $(LEVEL)
 
 demo: ## show what Consentry does, in this terminal
-	@requirements/setup.sh run
+	@requirements/setup.sh demo
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" bash examples/demo.sh
 
 test: ## run the tests, proofs at their small size

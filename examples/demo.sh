@@ -1,68 +1,93 @@
 #!/usr/bin/env bash
-# What there is to see, in the order a stranger would try it. Needs no input and changes nothing
-# outside a temporary folder.
+# The main job on a small paper: see what a tool wants, decide, run it confined, have it on record.
+# With a terminal you are asked. Without one a policy file of this demo's own temporary configuration
+# stands for the yes, at exact digests; nobody is simulated. Changes nothing outside a temporary folder.
 set -euo pipefail
-exec 2>&1
 cd "$(dirname "$0")/.."
 bin=$(cd "${VENV:-.venv}/bin" && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
-mkdir -p "$place/project/.consentry" "$place/home"
 export HOME="$place/home" XDG_STATE_HOME="$place/home/state" XDG_CONFIG_HOME="$place/home/config"
+mkdir -p "$HOME/.ssh" "$XDG_CONFIG_HOME"
+printf 'not a real key\n' > "$HOME/.ssh/id_ed25519"
 
+# Without a terminal both streams are one, so that a log has them in order; a terminal stays one.
+[ -t 1 ] || exec 2>&1
 say() { printf '\n\033[1m== %s\033[0m\n' "$1" | if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then cat; else sed 's/\x1b\[[0-9;]*m//g'; fi; }
 try() { printf '$ %s\n' "$*"; "$bin/$@" || printf '(exit status %s)\n' "$?"; }
+has_terminal() { [ -t 0 ] && [ -t 1 ] && (: > /dev/tty) 2> /dev/null; }
 
-say "A stranger's script counts your words. It also wants your key, and to phone home"
-mkdir -p "$place/project/.git/hooks" "$place/project/out" "$place/home/.ssh"
-printf 'not a real key\n' > "$place/home/.ssh/id_ed25519"
-printf 'one two three\n' > "$place/project/notes.md"
-cp examples/thief.py "$place/project/thief.py"
-cd "$place/project"
-try consentry exec -- python3 thief.py
-say "The report is fine, so it may write; even with the whole project writable it plants no hook"
-try consentry exec --write . -- python3 thief.py
-printf '$ cat out/report.txt\n'; cat out/report.txt
-printf '$ ls .git/hooks\n'; ls .git/hooks
-say "What happened in that run? From the record alone"
-try consentry why --verbose
-say "First see what it would change, then take it over, then take it back"
-rm out/report.txt
-try consentry exec --rehearse --write . -- python3 thief.py
-try consentry effect
-run=$("$bin/consentry" effect --json | "$bin/python" -c 'import json, sys; print(json.load(sys.stdin)["run"])')
-try consentry commit "$run"
-try consentry undo "$run"
-say "Watch it once, and write down the least that would do for it"
-try consentry learn --out - -- python3 thief.py
+cp -r examples/paper "$HOME/paper"
+cp -r examples/paper/.paper/_cfg "$XDG_CONFIG_HOME/consentry"
+rm -r "$HOME/paper/.paper"
+mkdir "$HOME/paper/.git"
+cd "$HOME/paper"
+
+say "Five tools want to work on a small paper"
+try consentry tool list
+try consentry tool lint
+tools=(lint-latex format-references count-words)
+if command -v pdflatex > /dev/null; then
+    tools+=(build-latex)
+else
+    printf 'pdflatex is not installed, so build-latex is left out\n'
+fi
+
+if has_terminal; then
+    say "You are asked: a approves, d denies, i shows the details, r remembers"
+else
+    say "There is no terminal, so nobody can be asked: a policy file in this demo's own temporary"
+    printf 'configuration names each tool at its exact digest, and the effect of strict ones with commit: auto\n'
+    "$bin/python" - "${tools[@]}" > "$HOME/policy.yaml" <<'PYTHON'
+import json
+import subprocess
+import sys
+
+entries = []
+for name in sys.argv[1:]:
+    shown = subprocess.run(
+        [f"{sys.exec_prefix}/bin/consentry", "tool", "show", name, "--json"],
+        check=True,
+        capture_output=True,
+    ).stdout
+    tool = json.loads(shown)["tool"]
+    entries.append({"tool": name, "version": tool["version"], "digest": tool["digest"]})
+    if name == "build-latex":
+        entries[-1]["commit"] = "auto"
+print(json.dumps({"policyVersion": "1", "entries": entries}, indent=1))
+PYTHON
+    mv "$HOME/policy.yaml" "$XDG_CONFIG_HOME/consentry/policy.yaml"
+    cat "$XDG_CONFIG_HOME/consentry/policy.yaml"
+fi
+
+say "Level implicit: it is announced, and runs"
+try consentry run validate-structure
+say "Level explicit: it is asked about, and told what it may not do"
+try consentry run lint-latex
+try consentry run format-references
+if command -v pdflatex > /dev/null; then
+    say "Level strict: it runs apart first, and a second yes takes over exactly what it made"
+    try consentry run build-latex
+    ls -l output-final/pdf/main.pdf
+fi
+say "One tool says that it counts words. It also looks for your key, and phones home"
+try consentry run count-words
+say "What happened there? From the record alone"
+try consentry why
+say "A clone that lists its own thief under none is asked about all the same"
+mkdir -p "$HOME/clone/.git"
+cp -r "$OLDPWD/examples/paper/." "$HOME/clone"
+sed -i 's/allowedTools: \[\]/allowedTools: [count-words]/; /        - count-words/d; ' "$HOME/clone/.paper/_cfg/consent-config.yaml"
+sed -i 's/consentLevel: explicit/consentLevel: none/' "$HOME/clone/.paper/_cfg/tools/count-words.yaml"
+mv "$XDG_CONFIG_HOME/consentry" "$XDG_CONFIG_HOME/kept"
+(cd "$HOME/clone" && printf '$ consentry run --no-wait count-words\n'; setsid --wait "$bin/consentry" run --no-wait count-words || printf '(exit status %s)\n' "$?")
+mv "$XDG_CONFIG_HOME/kept" "$XDG_CONFIG_HOME/consentry"
+say "The record of the last run, and a report of all of them"
+try consentry audit show "$("$bin/consentry" why --json | "$bin/python" -c 'import json, sys; print(json.load(sys.stdin)["run"]["id"])')"
+try consentry report
+try consentry report --format html --out "$HOME/report.html"
+say "What was granted and never used? A smaller manifest is offered"
+try consentry tool narrow lint-latex
 say "Nothing on record was changed since"
 try consentry audit verify
-cd - > /dev/null
-say "What does this machine offer, and does it hold?"
-try consentry doctor --attack
-say "What does a word of the product mean?"
-try consentry explain mcp-standard
-say "A mistake on purpose"
-try consentry explian
-say "Questions about one tool, asked of surfaces"
-"$bin/python" examples/questions.py
-say "A ledger is written and verified"
-"$bin/python" examples/ledger.py record
-try consentry audit log
-try consentry audit verify
-try consentry audit checkpoint --out "$place/checkpoint.json"
-try consentry audit verify --checkpoint "$place/checkpoint.json"
-say "One event is proven to somebody who has the event, the proof and the public key, and no ledger"
-event=$("$bin/consentry" audit log --subject tool:build-latex --last 1 --quiet)
-"$bin/consentry" audit show "$event" > "$place/event.json"
-"$bin/consentry" audit checkpoint --public-key > "$place/key.pem"
-try consentry audit proof "$event" --checkpoint "$place/checkpoint.json" --out "$place/proof.json"
-HOME="$place/stranger" XDG_STATE_HOME="$place/stranger/state" try consentry audit proof \
-  --verify "$place/proof.json" --event "$place/event.json" --key "$place/key.pem"
-say "What is passed on to others: names and home folders are hidden"
-try consentry audit export --subject tool:build-latex --redacted --out "$place/shared.jsonl"
-"$bin/python" examples/ledger.py glance "$place/event.json" "$place/shared.jsonl"
-say "One byte of the file is flipped"
-"$bin/python" examples/ledger.py flip
-try consentry audit verify
-say "That is version 0.1: it confines what it runs, tells what it stopped, and keeps a ledger of it."
+say "That is the main job. examples/tour.sh shows the rest: exec, rehearsing, learning, attacks, proofs"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Makes the environment that the make targets run in: setup.sh run|check|test|all
+# Makes the environment that the make targets run in: setup.sh run|demo|check|test|all
 #
-#   run    what an ordinary install brings                  make demo, make bench
+#   run    what an ordinary install brings                  make bench
+#   demo   that, and the programs that the demo starts      make demo
 #   check  that and the tools                               make check
 #   test   the same, and the programs that tests start      make test, make prove, make setup
 #   all    the same, and every extra
@@ -16,14 +17,15 @@ cd "$(dirname "$0")/.."
 
 level=${1:-}
 case "$level" in
-    run) locks=run ;;
+    run | demo) locks=run ;;
     check | test) locks=dev ;;
     all) locks=all ;;
-    *) echo 'usage: setup.sh run|check|test|all' >&2 && exit 2 ;;
+    *) echo 'usage: setup.sh run|demo|check|test|all' >&2 && exit 2 ;;
 esac
 
 # System packages, by their Debian names.
 python_packages=(python3 python3-venv)
+demo_packages=(texlive-latex-base)
 test_packages=(docker.io git curl tmux zsh fish openssl strace postgresql bubblewrap firejail podman chromium)
 
 venv=.venv
@@ -86,6 +88,7 @@ is_installed() {
         postgresql) has_postgres ;;
         docker.io) has_docker ;; # as Debian calls it
         bubblewrap) command -v bwrap >/dev/null ;;
+        texlive-latex-base) command -v pdflatex >/dev/null && command -v bibtex >/dev/null ;;
         *) command -v "$1" >/dev/null ;;
     esac
 }
@@ -202,12 +205,14 @@ mkdir -p .cache
 exec 9>.cache/setup.lock
 if command -v flock >/dev/null; then flock 9; fi
 
-missing=() wanted=()
-if [ "$level" = test ] || [ "$level" = all ]; then
-    for package in "${test_packages[@]}"; do
-        is_installed "$package" || wanted+=("$package")
-    done
-fi
+missing=() wanted=() packages=()
+case "$level" in
+    demo) packages=("${demo_packages[@]}") ;;
+    test | all) packages=("${demo_packages[@]}" "${test_packages[@]}") ;;
+esac
+for package in "${packages[@]}"; do
+    is_installed "$package" || wanted+=("$package")
+done
 usable=no python=
 if is_usable; then
     usable=yes
@@ -216,7 +221,7 @@ elif ! python=$(find_python "$makes_environments"); then
     missing+=($(missing_for_python)) || exit 1
 fi
 if [ ${#wanted[@]} -gt 0 ] && ! may_install; then
-    say "not installed: ${wanted[*]}; the tests that start them will be skipped and say so"
+    say "not installed: ${wanted[*]}; what starts them is left out, and says so"
     wanted=()
 fi
 missing+=("${wanted[@]}")

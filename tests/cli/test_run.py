@@ -361,3 +361,13 @@ def test_a_full_disk_of_the_ledger_runs_nothing(consentry: CommandLine) -> None:
         subprocess.run(["/usr/bin/umount", str(small)], check=True)
     assert ended.status == 5
     assert not (consentry.cwd / "out").exists()
+
+
+def test_why_names_the_tool_and_how_it_was_agreed_to(consentry: CommandLine) -> None:
+    """A tool is told of by its name, version and digest, and not by its interpreter."""
+    write_tool(consentry, "greet")
+    write_consent(consentry, {"implicit": {"allowedTools": ["greet"]}})
+    consentry("run", "greet")
+    said = consentry("why").out
+    assert "tool      greet 1.0.0, sha256:" in said
+    assert "consent   implicit notification at level implicit" in said

@@ -66,7 +66,7 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
     words = tool.get("arguments") or [tool["name"]]
     yield output.paint(safe_line(shlex.join(words)), "bold")
     yield f"  run       {safe_line(entry['id'])}"
-    yield f"  program   {safe_line(tool.get('path', tool['name']))}, {safe_line(tool['version'])}"
+    yield from _subject(entry)
     if tool.get("image") is not None:
         yield f"  image     {safe_line(tool['image']['name'])}: what ran is a file of it"
     if execution["startTime"] is not None:
@@ -89,6 +89,22 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
     yield from _changed(output, entry)
     if output.verbose:
         yield from _held(output, entry)
+
+
+def _subject(entry: Entry) -> Iterator[str]:
+    """A tool by its name and how it was agreed to; a program by its file and bytes."""
+    tool, user = entry["tool"], entry["user"]
+    path, version = safe_line(tool.get("path", tool["name"])), safe_line(tool["version"])
+    if "auditConfig" not in tool:
+        yield f"  program   {path}, {version}"
+        return
+    yield f"  tool      {safe_line(tool['name'])} {version}, {safe_line(tool.get('digest', ''))}"
+    method = safe_line(user["consentMethod"].replace("_", " "))
+    level = f" at level {safe_line(user['level'])}" if "level" in user else ""
+    given = "" if user["consentGiven"] else "not given: "
+    yield f"  consent   {given}{method}{level}"
+    if user.get("reason"):
+        yield f"  reason    {safe_line(user['reason'])}"
 
 
 def _stopped(output: Output, entry: Entry) -> Iterator[str]:
