@@ -1,10 +1,13 @@
-"""The two sizes of every proof, and signals as a test expects them.
+"""The two sizes of every proof, signals as a test expects them, and no terminal but a test's own.
 
 `make test` runs the small size, `make prove` the full one.
 """
 
+import fcntl
 import os
 import signal
+import termios
+from contextlib import suppress
 from threading import current_thread, main_thread
 
 from hypothesis import HealthCheck, settings
@@ -22,3 +25,8 @@ if current_thread() is main_thread():
     for number in (signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+
+# A command that a test starts would ask whoever runs the tests; those that ask get a terminal of theirs.
+if os.getsid(0) != os.getpid():
+    with suppress(OSError), open("/dev/tty", "rb", buffering=0) as terminal:  # noqa: PTH123 - no file
+        fcntl.ioctl(terminal, termios.TIOCNOTTY)
