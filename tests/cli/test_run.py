@@ -154,6 +154,22 @@ def test_strict_discards_what_the_second_answer_refuses(line: CommandLine) -> No
     assert line("commit").status != 0
 
 
+def test_a_yes_that_is_taken_back_during_the_rehearsal_commits_nothing(line: CommandLine) -> None:
+    """CONSENT SC-6: revoked between the two questions, the second yes is worth nothing."""
+    write_tool(line, "make", WRITES, fileWrite=OUT, riskLevel="high")
+    with at_terminal(line, "run", "make", size=TALL) as terminal:
+        terminal.answer("make", "a")
+        terminal.answer("why?", "it is needed")
+        terminal.answer("type make", "make")
+        terminal.see("out/made.txt")
+        [given] = [each for each in events_of(line) if each["type"] == "consent.given"]
+        assert line("consent", "revoke", given["payload"]["consentId"]).status == 0
+        terminal.answer("", "a")
+        assert terminal.ended() == 126
+    assert "was revoked" in " ".join(terminal.screen.split())
+    assert not (line.cwd / "out").exists()
+
+
 def test_a_wrong_word_is_no_yes(line: CommandLine) -> None:
     """At level strict the tool's name is typed, and Enter alone approves nothing."""
     write_tool(line, "make", WRITES, fileWrite=OUT, riskLevel="high")

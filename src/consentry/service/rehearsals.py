@@ -18,6 +18,7 @@ from consentry.enforce.keptshelf import REHEARSED, Shelf
 from consentry.enforce.rehearsal import opened
 from consentry.record.auditfields import ConsentMethod
 from consentry.service.commitapproval import Asking, require_approved
+from consentry.service.consenting import consents_of
 from consentry.service.effectledger import (
     Deed,
     Result,
@@ -50,12 +51,15 @@ def commit_run(place: Place, named: str | None, asking: Asking = _PLAIN) -> Sett
     method, request, was_asked = ConsentMethod.COMMAND_LINE, None, False
     if run.rehearsal is not None and run.rehearsal["needsApproval"]:
         method = ConsentMethod.STRICT_APPROVAL
+        _require_standing(place, run)
         with _held(place, run) as (_, digest):
             pass
         # Not under the lock: whoever answers elsewhere has to see the effect as well.
         request, was_asked = require_approved(place, run, digest, asking, lambda: _view(place, run))
     try:
         with _waiting(place, run) as (tree, digest), Uninterrupted():
+            if method is ConsentMethod.STRICT_APPROVAL:
+                _require_standing(place, run)  # or it was revoked while the question was open
             undo = _committed(place, run, tree, digest, method, request).undo
     except Refused as problem:
         settlement = run.settlement(place.history)
@@ -71,6 +75,18 @@ def commit_run(place: Place, named: str | None, asking: Asking = _PLAIN) -> Sett
 def _view(place: Place, run: KeptRun) -> EffectView:
     with _held(place, run) as (tree, _):
         return view_of(run, tree, WAITING, str(run.kept_until))
+
+
+def _require_standing(place: Place, run: KeptRun) -> None:
+    """Raises where the yes that a strict run began with was taken back since."""
+    consent_id = run.entry["user"].get("consentId")
+    consent = None if consent_id is None else consents_of(place.journal).find(str(consent_id))
+    if consent is not None and consent.revoked_at is not None:
+        when = consent.revoked_at.shown()
+        message = f"`{consent.consent_id}`, under which `{run.run_id}` ran, was revoked at {when}"
+        raise Refused(
+            Code.CONSENT_CLOSED, message, help_line="discard its effect, or run the tool again"
+        )
 
 
 def discard_run(place: Place, named: str | None) -> Settled:

@@ -50,7 +50,13 @@ DeskFor: TypeAlias = Callable[[EngineGround], AbstractContextManager[EngineDesk]
 
 _NO_ANSWER_YET: Final = frozenset({Code.APPROVAL_PENDING})
 _DENIES: Final = frozenset(
-    {Code.APPROVAL_DENIED, Code.APPROVAL_EXPIRED, Code.APPROVAL_SUPERSEDED, Code.EFFECT_CONFLICT}
+    {
+        Code.APPROVAL_DENIED,
+        Code.APPROVAL_EXPIRED,
+        Code.APPROVAL_SUPERSEDED,
+        Code.CONSENT_CLOSED,
+        Code.EFFECT_CONFLICT,
+    }
 )
 
 
