@@ -130,13 +130,14 @@ def test_where_packages_come_from_is_the_users_choice(reached, name):
 
 
 DOCKER = "docker.io"  # the Debian package
+LATEX = "texlive-latex-base"
 
 
 def test_what_the_tests_start_is_installed_where_it_is_missing(asked, tree):
     """Each is looked for on its own; the server's programs are in a folder that is not on PATH."""
     said, installed = asked("git", "zsh", POSTGRES_BIN=str(tree / "none"))
     missing = [
-        *(DOCKER, "curl", "tmux", "fish", "openssl", "strace", "postgresql"),
+        *(LATEX, DOCKER, "curl", "tmux", "fish", "openssl", "strace", "postgresql"),
         *("bubblewrap", "firejail", "podman", "chromium"),
     ]
     assert installed == [missing]
@@ -148,14 +149,12 @@ def test_a_server_that_is_there_is_not_installed_again(asked, tree):
     program(tree / "server" / "initdb")
     _, installed = asked("git", "tmux", "zsh", "fish", POSTGRES_BIN=str(tree / "server"))
     engines = ("bubblewrap", "firejail", "podman")
-    assert installed == [[DOCKER, "curl", "openssl", "strace", *engines, "chromium"]]
+    assert installed == [[LATEX, DOCKER, "curl", "openssl", "strace", *engines, "chromium"]]
 
 
 def test_without_the_right_to_install_the_tests_go_on(asked, tree):
     """What is missing is named, and said to be skipped."""
     said, installed = asked("git", "tmux", user="1000", POSTGRES_BIN=str(tree / "none"))
     assert installed == []
-    missing = (
-        f"{DOCKER} curl zsh fish openssl strace postgresql bubblewrap firejail podman chromium"
-    )
-    assert f"not installed: {missing}; the tests that start them" in said
+    missing = f"{LATEX} {DOCKER} curl zsh fish openssl strace postgresql bubblewrap firejail podman chromium"
+    assert f"not installed: {missing}; what starts them is left out" in said
