@@ -70,7 +70,7 @@ def share_files(path: Path, folder: Path, mounts: tuple[Mount, ...]) -> bool:
     within += [
         (mount.device, PurePosixPath(mount.root))
         for mount in mounts
-        if PurePosixPath(mount.point).is_relative_to(folder)
+        if _is_below(mount.point, str(folder))
     ]
     return place is not None and any(
         other is not None and place[0] == other[0] and place[1].is_relative_to(other[1])
@@ -86,8 +86,14 @@ def is_socketless(path: Path, mounts: tuple[Mount, ...]) -> bool:
 
 def _mount_over(path: Path, mounts: tuple[Mount, ...]) -> Mount | None:
     # Of two mounts on one point the later one covers the earlier.
-    over = [mount for mount in reversed(mounts) if path.is_relative_to(mount.point)]
-    return max(over, key=lambda mount: len(PurePosixPath(mount.point).parts), default=None)
+    name = str(path)
+    over = [mount for mount in reversed(mounts) if _is_below(name, mount.point)]
+    return max(over, key=lambda mount: len(mount.point), default=None)
+
+
+def _is_below(name: str, folder: str) -> bool:
+    """Whether one plain path is the other or lies in it; asked for every mount, for every run."""
+    return folder in (name, "/") or name.startswith(f"{folder}/")
 
 
 def _place_on_device(path: Path, mounts: tuple[Mount, ...]) -> tuple[str, PurePosixPath] | None:

@@ -8,7 +8,8 @@ the database and the database before the log starts anew, so a commit is always 
 synced by the time `sync` returns, and with it everything it was built on.
 
 One connection writes, under a lock; every reader has its own, so that a long export never blocks a
-decision. A failure of the system becomes one error with a code that says what to do; nothing
+decision. A few that nobody reads from are kept for the next reader, without the pages that they have
+read: what is read is what is in the file now. A failure of the system becomes one error with a code that says what to do; nothing
 half-written is left behind, because SQLite undoes the transaction.
 """
 
@@ -18,11 +19,12 @@ import stat
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from enum import Enum
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Lock
+from typing import NamedTuple
 from urllib.parse import quote
 
 from consentry.base.codes import Code
@@ -34,6 +36,8 @@ BUSY_SECONDS = 10.0
 
 _FILE_MODE = 0o600
 _SYNCS_AT_ONCE = 4
+_MOST_IDLE = 4
+_MOST_ANSWERS = 32
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 _PRIMARY = 0xFF  # SQLite puts details in the higher bits of an error code
 _CODES = {
@@ -111,6 +115,47 @@ class SqliteTransaction:
         return self._connection.execute(statement, parameters)
 
 
+class _View(SqliteTransaction):
+    """Queries whose answers end with it, so that none of them holds the view that it was read in."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self._answers: list[sqlite3.Cursor] = []
+
+    def rows(self, statement: str, parameters: Sequence[Value] = ()) -> Iterator[Row]:
+        """The rows of a query, one by one."""
+        answer = self._connection.execute(statement, parameters)
+        if self.is_small:
+            self._answers.append(answer)
+        return answer
+
+    @property
+    def is_small(self) -> bool:
+        """Whether every answer is known; beyond a few, the whole connection ends instead."""
+        return len(self._answers) < _MOST_ANSWERS
+
+    def end(self) -> None:
+        """Lets go of what was read, also of the pages in memory: the next reader asks the disk."""
+        for answer in self._answers:
+            answer.close()
+        self.run("COMMIT")
+        self.run("PRAGMA shrink_memory")
+
+
+class _Reader(NamedTuple):
+    """A connection for queries, the file that it is of, and the process that may use it."""
+
+    connection: sqlite3.Connection
+    file: os.stat_result
+    process: int
+
+
+def _let_go(idle: "SimpleQueue[_Reader]") -> None:
+    with suppress(Empty):
+        while True:
+            idle.get_nowait().connection.close()
+
+
 class SqliteDatabase:
     """One file; made on first use unless it is opened for reading, its folder already there."""
 
@@ -126,6 +171,8 @@ class SqliteDatabase:
         self._one_writer, self._one_renewal = Lock(), Lock()
         self._logs: SimpleQueue[int] = SimpleQueue()
         self._is_log_doubtful = self._is_log_inherited = False
+        idle: SimpleQueue[_Reader] = SimpleQueue()
+        self._idle = idle
         with _translated(path), ExitStack() as opened:
             is_new = access is Access.WRITE and not path.exists()
             if access is Access.WRITE:
@@ -144,6 +191,8 @@ class SqliteDatabase:
                     _make_names_durable(path.parent)
                 # Of a sync that failed only those know who had the log open; they may be gone.
                 self._is_log_inherited = self._files[1][1].st_size > 0
+            # Before the writer: whoever is last to let go of the file empties its log.
+            opened.callback(_let_go, idle)
             # A database that nobody holds any more is closed, and not left to the garbage
             # collector's own moment and warning.
             self._closer = weakref.finalize(self, opened.pop_all().close)
@@ -231,12 +280,35 @@ class SqliteDatabase:
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """A consistent view for queries; writers go on meanwhile."""
-        with (
-            _translated(self.path),
-            closing(connect(self.path, Access.READ, self._patience)) as connection,
-        ):
-            connection.execute("BEGIN")
-            yield SqliteTransaction(connection)
+        with _translated(self.path), ExitStack() as held:
+            reader = self._reader()
+            held.callback(reader.connection.close)
+            reader.connection.execute("BEGIN")
+            view = _View(reader.connection)
+            yield view
+            is_ours = self._closer.alive and reader.process == self._opened_by
+            if is_ours and view.is_small and self._idle.qsize() < _MOST_IDLE:
+                view.end()
+                held.pop_all()
+                self._idle.put(reader)
+
+    def _reader(self) -> "_Reader":
+        """One that is idle and still of the file that has the name; or another."""
+        process = os.getpid()
+        while process == self._opened_by:  # a child of this process has none of its own
+            try:
+                reader = self._idle.get_nowait()
+            except Empty:
+                break
+            if _is_still(str(self.path), reader.file):
+                return reader
+            reader.connection.close()
+        connection = connect(self.path, Access.READ, self._patience)
+        try:
+            return _Reader(connection, self.path.stat(), process)
+        except BaseException:
+            connection.close()
+            raise
 
     def put_into_one_file(self) -> None:
         """Leaves nothing in the log, so that the database file has all there is; raises if it is read."""
