@@ -10,7 +10,7 @@ which a part is missing might be a looser one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -73,7 +73,8 @@ class Effective:
 
     `strangers` has the digest of every document of the workspace's, and where any was ever accepted
     of every program in the workspace that its tools start; `is_accepted` says whether they were
-    accepted as they are. Where there are none, there is nothing to accept.
+    accepted as they are. Where there are none, there is nothing to accept. `files` are the documents
+    that were read for it, `strangers_tools` the manifests whose programs were looked for.
     """
 
     consent: ConsentConfig
@@ -86,6 +87,8 @@ class Effective:
     folders: Configuration
     strangers: Mapping[str, Digest]
     is_accepted: bool
+    files: tuple[Path, ...] = ()
+    strangers_tools: tuple[ToolManifest, ...] = ()
 
     def tool(self, name: str) -> LoadedTool:
         """The tool of that name, or `tool-unknown` with the one that was probably meant."""
@@ -155,15 +158,18 @@ def load_configuration(
             each.read_all(names_that_count(each.folder, loading.index(each)))
             strangers |= each.digests(workspace.path)
     place = str(workspace.path)
+    manifests: tuple[ToolManifest, ...] = ()
     if strangers and accepted.has_any(place):
-        manifests = loading.strangers_manifests(documents)
+        manifests = tuple(loading.strangers_manifests(documents))
         strangers |= programs_in(workspace.path, manifests, around)
         is_accepted = accepted.is_accepted(place, digest_of_files(strangers))
     else:
         is_accepted = False
     for each in documents:
         loading.add(each, is_accepted=is_accepted)
-    return loading.effective(folders, strangers, is_accepted=is_accepted)
+    effective = loading.effective(folders, strangers, is_accepted=is_accepted)
+    files = tuple(file for each in documents for file in each.read_files)
+    return replace(effective, files=files, strangers_tools=manifests)
 
 
 def _place_to_keep(around: Surroundings, workspace: Workspace) -> Path | None:

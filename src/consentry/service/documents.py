@@ -52,6 +52,11 @@ class FolderDocuments:
         """Whether the folder is the user's own, and not found in a workspace."""
         return self.folder.trust is Trust.OWN
 
+    @property
+    def read_files(self) -> tuple[Path, ...]:
+        """The files of the documents that were read until now."""
+        return tuple(self.folder.path / name for name in self._read)
+
     def find(self, name: str) -> Document | None:
         """The document of that name in the folder; None where there is none."""
         if name in self._read or self._is_complete:

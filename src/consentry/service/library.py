@@ -45,6 +45,7 @@ from consentry.service.execution import asked_for
 from consentry.service.givenvalues import Word
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
+from consentry.service.kepttools import KeptTools
 from consentry.service.ledgers import LedgerPlace, ledger_place
 from consentry.service.profiles import NamedProfile
 from consentry.service.recovering import recover_here, tidying_of
@@ -105,6 +106,7 @@ class Library:
         self._code = CodeCalls()
         self._journals: dict[LedgerPlace, Journal] = {}
         self._calls: Remembered[Call[RunWish], _Prepared] = Remembered(_ground_of)
+        self._kept_tools = KeptTools(self._desk)
 
     def exec(
         self, argv: Sequence[Word], around: Surroundings, options: ExecOptions = _PLAIN
@@ -185,11 +187,11 @@ class Library:
         return tool_result(runner.dispatch(find_request(Desk(runner.journal), request), _kept))
 
     def _tools(self, around: Surroundings, wish: ToolWish) -> ToolRunner:
-        return ToolRunner(self.journal(around), around, NOBODY_HERE, wish, self._desk)
+        return ToolRunner(self.journal(around), around, NOBODY_HERE, wish, self._kept_tools)
 
     def journal(self, around: Surroundings) -> Journal:
         """The ledger under this object's session."""
-        return self._journal(ledger_place(around), around)
+        return self._journal(self._kept_tools.place(around), around)
 
     @contextmanager
     def _desk(self, ground: EngineGround) -> Iterator[EngineDesk]:
@@ -269,6 +271,7 @@ class Library:
             closing.callback(self._code.close)
             self._journals, self._engines = {}, {}
             self._calls = Remembered(_ground_of)
+            self._kept_tools = KeptTools(self._desk)
             atexit.unregister(self._close_at_exit)
 
     def _close_at_exit(self) -> None:

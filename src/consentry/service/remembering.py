@@ -5,10 +5,13 @@ questions, and a program that runs a tool a thousand times gets the same answers
 remembered is used again only while every place on the way to every path that mattered is what it
 was, and nothing was mounted or unmounted. It is kept from the second time on: the places are looked
 at before the answer is worked out anew, so a change in between is never taken for what was there.
+What was written a moment ago is not relied on yet: a file that is written twice in one tick of the
+file system's clock may show the same time and size for both.
 """
 
 import os
 import stat
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
@@ -23,22 +26,42 @@ _Fact: TypeAlias = tuple[int, ...]
 
 _MOST: Final = 64
 _MOST_LINKS: Final = 40
+_WITH_TIMES: Final = 8
+_TICK_NS: Final = 50_000_000
+
+
+class NamesIn(str):
+    """The path of a folder of which also matters which names are in it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What some paths were, and every folder and link on the way to them."""
+    """What some paths were, and every folder and link on the way to them; and some lists of names."""
 
     facts: tuple[tuple[str, _Fact], ...]
+    lists: tuple[tuple[str, _Fact], ...]
     mounts: bytes
+    taken_at: int
 
     @classmethod
     def below(cls, paths: Iterable[str]) -> "Ground":
         """As it is now; what does not exist is a fact as well."""
+        taken_at = time.time_ns()
         facts: dict[str, _Fact] = {}
+        lists: dict[str, _Fact] = {}
         for path in paths:
             _walk(path, facts)
-        return cls(tuple(facts.items()), _mount_table())
+            if isinstance(path, NamesIn):
+                lists[path] = _fact_of_list(path)
+        return cls(tuple(facts.items()), tuple(lists.items()), _mount_table(), taken_at)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the last change was long enough before that the next one shows another time."""
+        facts = (fact for _, fact in (*self.facts, *self.lists) if len(fact) == _WITH_TIMES)
+        return max((fact[-1] for fact in facts), default=0) < self.taken_at - _TICK_NS
 
     def still_holds(self) -> bool:
         """Whether all of it is as it was."""
@@ -51,7 +74,8 @@ class Ground:
                 except FileNotFoundError:
                     if fact:
                         return False
-            return _mount_table() == self.mounts
+            is_listed_so = all(_fact_of_list(path) == fact for path, fact in self.lists)
+            return is_listed_so and _mount_table() == self.mounts
         except OSError:
             return False
 
@@ -79,10 +103,10 @@ class Remembered(Generic[Key, Value]):
             return entry.value
         ground = None if entry is None else Ground.below(entry.paths)
         value = fresh()
-        if entry is None or value != entry.value:
-            entry = _Entry(value, tuple(self._rests_on(key, value)), None)
-        else:
-            entry = _Entry(entry.value, entry.paths, ground)
+        paths = tuple(self._rests_on(key, value))
+        if entry is None or ground is None or paths != entry.paths or not ground.is_settled:
+            ground = None
+        entry = _Entry(value, paths, ground)
         with self._one_at_a_time:
             self._entries[key] = entry
             while len(self._entries) > _MOST:
@@ -133,6 +157,10 @@ def _fact_of(found: os.stat_result) -> _Fact:
     """Of folders what and whose they are; what is in a folder changes all the time."""
     if stat.S_ISDIR(found.st_mode):
         return (found.st_mode, found.st_ino, found.st_dev, found.st_uid, found.st_gid)
+    return _whole_fact(found)
+
+
+def _whole_fact(found: os.stat_result) -> _Fact:
     return (
         found.st_mode,
         found.st_ino,
@@ -143,6 +171,15 @@ def _fact_of(found: os.stat_result) -> _Fact:
         found.st_mtime_ns,
         found.st_ctime_ns,
     )
+
+
+def _fact_of_list(folder: str) -> _Fact:
+    """Of a folder also when its list of names last changed; of anything else nothing."""
+    try:
+        found = os.stat(folder)  # noqa: PTH116 - on the way to every run
+    except OSError:
+        return ()
+    return _whole_fact(found)
 
 
 def _mount_table() -> bytes:

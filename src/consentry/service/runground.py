@@ -5,7 +5,7 @@ asks about. A path stands for every folder and link on the way to it, too.
 """
 
 import os
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -76,11 +76,15 @@ class Call(Generic[Wish]):
 
 def is_lasting(call: Call[RunWish]) -> bool:
     """Whether paths alone decide: what a version manager's shim stands for is said in files."""
-    around, cwd = call.around, str(call.cwd or "/")
-    return not any(
+    return not is_shimmed(call.wish.looked_up, call.around, str(call.cwd or "/"))
+
+
+def is_shimmed(names: Iterable[str], around: Surroundings, cwd: str) -> bool:
+    """Whether a version manager's shim stands where one of these programs is looked for."""
+    return any(
         f"/{_SHIMS}/" in candidate and os.path.lexists(candidate)
-        for name in call.wish.looked_up
-        for candidate in _candidates(name, around, cwd)
+        for name in names
+        for candidate in candidates(name, around, cwd)
     )
 
 
@@ -89,14 +93,14 @@ def ground_of(call: Call[RunWish], bound: BoundWish, plan: Compiled) -> Iterator
     around, cwd = call.around, str(call.cwd or "/")
     yield from places_of(call)
     for name in call.wish.looked_up:
-        yield from _candidates(name, around, cwd)
+        yield from candidates(name, around, cwd)
     folder = str(bound.confinement.program.folder)
     for word in call.wish.words[1:]:
         if "\0" not in word and not word.startswith("-"):
             yield joined(folder, word)
     for word in (*call.wish.read, *call.wish.write):
         yield joined(cwd, word)
-    yield from _program(bound)
+    yield from program_paths(bound)
     yield from roots_of(bound, plan.plan, own_home(around).path)
 
 
@@ -121,7 +125,7 @@ def places_of(call: Call[Any]) -> Iterator[str]:
         yield str(own)
 
 
-def _candidates(name: str, around: Surroundings, cwd: str) -> Iterator[str]:
+def candidates(name: str, around: Surroundings, cwd: str) -> Iterator[str]:
     """Where a program of that name is looked for."""
     if "/" in name:
         yield joined(cwd, name)
@@ -131,7 +135,7 @@ def _candidates(name: str, around: Surroundings, cwd: str) -> Iterator[str]:
             yield f"{folder}/{name}"
 
 
-def _program(bound: BoundWish) -> Iterator[str]:
+def program_paths(bound: BoundWish) -> Iterator[str]:
     """What is started, and what is found from there."""
     started, program = bound.started, bound.confinement.program
     spelled = (program.path, started.program, *started.interpreters, *started.spelled)
@@ -146,6 +150,16 @@ def _program(bound: BoundWish) -> Iterator[str]:
 
 def roots_of(bound: BoundWish, compiled: Plan, home: Path | None) -> Iterator[str]:
     """What the plan shows of the host."""
+    yield from granted_paths(bound, home)
+    for root in (*compiled.readable, *(each.root for each in compiled.layered)):
+        yield str(root.path)
+    for layer in compiled.layered:
+        yield from (str(root.path) for root in layer.writable)
+    yield from (*compiled.runtime.roots, *compiled.hidden, *PROGRAM_FOLDERS, *_LEAD_INTO_USR)
+
+
+def granted_paths(bound: BoundWish, home: Path | None) -> Iterator[str]:
+    """What is granted, as far as it has a place, and what never is."""
     wanted = bound.confinement
     for scope in (wanted.surface.fs_read_roots, wanted.surface.fs_write_roots):
         for entry in scope.entries:
@@ -153,13 +167,8 @@ def roots_of(bound: BoundWish, compiled: Plan, home: Path | None) -> Iterator[st
                 place = place_of(pattern, wanted.workspace, home)
                 if place is not None:
                     yield str(place)
-    for root in (*compiled.readable, *(each.root for each in compiled.layered)):
-        yield str(root.path)
-    for layer in compiled.layered:
-        yield from (str(root.path) for root in layer.writable)
     for row in bound.protected.exceptions:
         yield "/" + "/".join(row.pattern.prefix)
-    yield from (*compiled.runtime.roots, *compiled.hidden, *PROGRAM_FOLDERS, *_LEAD_INTO_USR)
 
 
 def joined(folder: str, spelling: str) -> str:

@@ -88,9 +88,13 @@ def ready_tool(call: ToolCall, around: Surroundings, journal: Journal) -> ReadyT
     """Finds and binds it; raises before anything is asked, recorded or started."""
     workspace = find_workspace(around, call.workspace)
     find_state(around, workspace)
-    accepted = StoredAcceptances(journal.ledger, journal.ids, journal.clock, journal.context)
-    effective = load_configuration(around, workspace, call.config, accepted)
+    effective = load_configuration(around, workspace, call.config, acceptances_of(journal))
     tool = effective.tool(call.tool)
     level = effective.level_of(tool)
     bound = bind_tool(tool, effective, call.arguments, workspace.path, around)
     return ReadyTool(call, workspace, effective, bound, level)
+
+
+def acceptances_of(journal: Journal) -> StoredAcceptances:
+    """What was accepted in workspaces."""
+    return StoredAcceptances(journal.ledger, journal.ids, journal.clock, journal.context)

@@ -13,7 +13,7 @@ waits is parked with its effect kept; one that is denied is discarded.
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused
@@ -26,10 +26,10 @@ from consentry.enforce.native.streamends import Io
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus
 from consentry.service.approvals import Desk
 from consentry.service.commitapproval import Asking
-from consentry.service.enginechoice import EngineDesk, choose_engine, engine_desk
+from consentry.service.enginechoice import Chosen, EngineDesk, choose_engine, engine_desk
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
-from consentry.service.ledgers import ledger_place
+from consentry.service.ledgers import LedgerPlace, ledger_place
 from consentry.service.profiles import profile_word
 from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import Asked, record_refusal
@@ -48,6 +48,41 @@ OpenIo: TypeAlias = Callable[[str], AbstractContextManager[Io]]
 DeskFor: TypeAlias = Callable[[EngineGround], AbstractContextManager[EngineDesk]]
 """Where the engines of a run come from: fresh ones, or those that a library keeps."""
 
+
+class Workshop(Protocol):
+    """Where tools are made ready and get their engines: anew for each run, or kept by a library."""
+
+    def place(self, around: Surroundings) -> LedgerPlace:
+        """Where the record is kept."""
+        ...
+
+    def ready(self, call: ToolCall, around: Surroundings, journal: Journal) -> ReadyTool:
+        """The tool as it is now."""
+        ...
+
+    def chosen(
+        self, ready: ReadyTool, ground: EngineGround, around: Surroundings
+    ) -> AbstractContextManager[Chosen]:
+        """The engine that holds it, and its plan; raises where there is none."""
+        ...
+
+
+class _Anew:
+    """Everything found and made for one run."""
+
+    def place(self, around: Surroundings) -> LedgerPlace:
+        return ledger_place(around)
+
+    def ready(self, call: ToolCall, around: Surroundings, journal: Journal) -> ReadyTool:
+        return ready_tool(call, around, journal)
+
+    @contextmanager
+    def chosen(self, ready: ReadyTool, ground: EngineGround, _: Surroundings) -> Iterator[Chosen]:
+        with engine_desk(ground) as desk:
+            yield choose_engine(ready.bound.engines, ready.bound.bound.confinement, desk)
+
+
+_ANEW: Final = _Anew()
 _NO_ANSWER_YET: Final = frozenset({Code.APPROVAL_PENDING})
 _DENIES: Final = frozenset(
     {
@@ -102,7 +137,7 @@ class ToolRunner:
     around: Surroundings
     company: Company
     wish: ToolWish = field(default_factory=ToolWish)
-    desk_for: DeskFor = engine_desk
+    workshop: Workshop = _ANEW
 
     def run(self, call: ToolCall, open_io: OpenIo) -> ToolRun:
         """One run; raises where there is none, and has recorded that then."""
@@ -126,7 +161,7 @@ class ToolRunner:
         return ToolDecisions(self.journal, self.around, self.company, self.wish.waits)
 
     def _ready(self, call: ToolCall) -> ReadyTool:
-        return ready_tool(call, self.around, self.journal)
+        return self.workshop.ready(call, self.around, self.journal)
 
     def _carried_out(self, decided: Decided, open_io: OpenIo) -> ToolRun:
         ready, place = decided.ready, self._place()
@@ -135,8 +170,8 @@ class ToolRunner:
         with ExitStack() as held:
             with self._refusals(_asked(ready.call, decided)):
                 require_rehearsable(arrival, bound, place.keeping)
-                desk = held.enter_context(self.desk_for(self._ground(ready)))
-                chosen = choose_engine(ready.bound.engines, bound.confinement, desk)
+                ground = self._ground(ready, place)
+                chosen = held.enter_context(self.workshop.chosen(ready, ground, self.around))
             recover_here(place)
             runner = Runner(chosen.engine, place.journal, place.state, own_home(self.around).path)
             terms = TakeoverTerms(self.wish.keep_partial, arrival, tidying_of(place))
@@ -172,16 +207,16 @@ class ToolRunner:
             return replace(over, problem=problem)
 
     def _place(self) -> Place:
-        folder = ledger_place(self.around).folder
+        folder = self.workshop.place(self.around).folder
         return Place(self.journal, folder, keeping_of(self.around))
 
-    def _ground(self, ready: ReadyTool) -> EngineGround:
+    def _ground(self, ready: ReadyTool, place: Place) -> EngineGround:
         around = self.around
         return EngineGround(
             own_home(around).path,
             ready.bound.bound.protected,
             around.environ.get("PATH", ""),
-            ledger_place(around).folder,
+            place.state,
             environ=leading(around.environ),
         )
 
