@@ -35,6 +35,9 @@ SECTIONS = (
             CommandRow("new", "consentry.cli.toolnew:new", "Write a manifest to fill in"),
             CommandRow("list", "consentry.cli.toollist:list_", "List the tools here"),
             CommandRow("show", "consentry.cli.toolshow:show", "Show what a tool may do"),
+            CommandRow(
+                "narrow", "consentry.cli.toolnarrow:narrow_", "Take out what a tool did not use"
+            ),
             CommandRow("lint", "consentry.cli.toollint:lint", "Check every document"),
         ),
     ),

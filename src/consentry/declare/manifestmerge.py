@@ -24,6 +24,7 @@ from consentry.declare.manifestdraft import (
     quoted,
 )
 from consentry.declare.manifestsurface import manifest_surface
+from consentry.declare.sourceedits import Edit, leaves_of, value_of
 from consentry.declare.tool import FileNeed, ToolManifest
 from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.surface.dimensions import Level
@@ -43,15 +44,6 @@ class Merged:
 
     text: str
     added: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Edit:
-    """A place in the text, what is taken out there, and what is put in."""
-
-    start: int
-    end: int
-    text: str
 
 
 def merged(
@@ -115,13 +107,13 @@ class _Adding:
     def _capabilities(self) -> yaml.Node:
         return _value(self._tool, "capabilities")
 
-    def _apply(self, edits: Iterator[_Edit]) -> None:
+    def _apply(self, edits: Iterator[Edit]) -> None:
         for edit in edits:
             self.text = self.text[: edit.start] + edit.text + self.text[edit.end :]
 
     def _patterns(
         self, block: yaml.Node, key: str, has: Iterable[FileNeed], wanted: Sequence[DraftPattern]
-    ) -> Iterator[_Edit]:
+    ) -> Iterator[Edit]:
         covered = PatternScope.of(Vocabulary.PATH, [(need.entry.pattern,) for need in has])
         fresh = [each for each in wanted if not _is_covered(each.pattern, covered)]
         verb = "reads" if key == "fileRead" else "writes"
@@ -136,7 +128,7 @@ class _Adding:
             ],
         )
 
-    def _commands(self, block: yaml.Node) -> Iterator[_Edit]:
+    def _commands(self, block: yaml.Node) -> Iterator[Edit]:
         has = {each.command for each in self._manifest.capabilities.commands}
         if self._manifest.entrypoint is not None:
             has.add(self._manifest.entrypoint.command)
@@ -153,7 +145,7 @@ class _Adding:
             ],
         )
 
-    def _hosts(self, block: yaml.Node) -> Iterator[_Edit]:
+    def _hosts(self, block: yaml.Node) -> Iterator[Edit]:
         access = self._manifest.capabilities.network
         if access.level is Level.ANY:
             return
@@ -162,31 +154,31 @@ class _Adding:
             host for host in self._draft.hosts if not HostScope.of([Target.parse(host)]) <= known
         ]
         self.added += [f"connects to {host}" for host in fresh]
-        node = _value_or_none(block, "networkAccess")
+        node = value_of(block, "networkAccess")
         if isinstance(node, yaml.ScalarNode) and fresh:
-            yield _Edit(node.start_mark.index, node.end_mark.index, flow(fresh))
+            yield Edit(node.start_mark.index, node.end_mark.index, flow(fresh))
             return
         yield from self._names(block, "networkAccess", fresh)
 
-    def _variables(self, block: yaml.Node) -> Iterator[_Edit]:
+    def _variables(self, block: yaml.Node) -> Iterator[Edit]:
         has = self._manifest.capabilities.env_read
         fresh = [name for name in self._draft.environment if name not in has]
         self.added += [f"sees ${name}" for name in fresh]
-        inner = _value_or_none(block, "environmentVariables")
+        inner = value_of(block, "environmentVariables")
         if inner is not None and not isinstance(inner, yaml.ScalarNode):
             yield from self._names(inner, "read", fresh)
         elif fresh and inner is not None:
             text = f'{{"read": {flow(fresh)}}}'
-            yield _Edit(inner.start_mark.index, inner.end_mark.index, text)
+            yield Edit(inner.start_mark.index, inner.end_mark.index, text)
         elif fresh:
             yield from self._new_key(block, "environmentVariables", f'{{"read": {flow(fresh)}}}')
 
-    def _raised(self, key: str, text: str) -> Iterator[_Edit]:
+    def _raised(self, key: str, text: str) -> Iterator[Edit]:
         node = _value(_value(self._tool, "sandboxRequirements"), key)
         self.added.append(f"{key} {text}")
-        yield _Edit(node.start_mark.index, node.end_mark.index, text)
+        yield Edit(node.start_mark.index, node.end_mark.index, text)
 
-    def _names(self, block: yaml.Node, key: str, fresh: Sequence[str]) -> Iterator[_Edit]:
+    def _names(self, block: yaml.Node, key: str, fresh: Sequence[str]) -> Iterator[Edit]:
         yield from self._grown(
             block,
             key,
@@ -200,11 +192,11 @@ class _Adding:
         key: str,
         lines: Callable[[str], list[str]],
         items: Sequence[str],
-    ) -> Iterator[_Edit]:
+    ) -> Iterator[Edit]:
         """A list with more items at its end, in the style it has; or the key with a new list."""
         if not items:
             return
-        node = _value_or_none(block, key)
+        node = value_of(block, key)
         if node is None:
             yield from self._new_key(block, key, f"[{', '.join(items)}]")
         elif isinstance(node, yaml.SequenceNode) and node.value and not node.flow_style:
@@ -214,12 +206,12 @@ class _Adding:
         elif isinstance(node, yaml.SequenceNode):
             before = ", " if node.value else ""
             at = node.end_mark.index - 1
-            yield _Edit(at, at, before + ", ".join(items))
+            yield Edit(at, at, before + ", ".join(items))
         else:
             text = f"[{', '.join(items)}]"
-            yield _Edit(node.start_mark.index, node.end_mark.index, text)
+            yield Edit(node.start_mark.index, node.end_mark.index, text)
 
-    def _new_key(self, block: yaml.Node, key: str, text: str) -> Iterator[_Edit]:
+    def _new_key(self, block: yaml.Node, key: str, text: str) -> Iterator[Edit]:
         if isinstance(block, yaml.MappingNode) and not block.flow_style and block.value:
             first = block.value[0][0]
             indent = " " * first.start_mark.column
@@ -227,15 +219,15 @@ class _Adding:
         elif isinstance(block, yaml.MappingNode):
             before = ", " if block.value else ""
             at = block.end_mark.index - 1
-            yield _Edit(at, at, f'{before}"{key}": {text}')
+            yield Edit(at, at, f'{before}"{key}": {text}')
 
-    def _below(self, node: yaml.Node, lines: Sequence[str]) -> _Edit:
+    def _below(self, node: yaml.Node, lines: Sequence[str]) -> Edit:
         """New lines under the last one that belongs to a node."""
-        end = max(each.end_mark.index for each in _leaves(node))
+        end = max(each.end_mark.index for each in leaves_of(node))
         at = self.text.find("\n", end)
         if at < 0:
             at = len(self.text)
-        return _Edit(at, at, "\n" + "\n".join(lines))
+        return Edit(at, at, "\n" + "\n".join(lines))
 
     def _line_start(self, node: yaml.Node) -> int:
         return self.text.rfind("\n", 0, node.start_mark.index) + 1
@@ -248,27 +240,8 @@ def _is_covered(pattern: str, scope: PatternScope) -> bool:
     return PatternScope.of(Vocabulary.PATH, [(Pattern.parse(pattern),)]) <= scope
 
 
-def _leaves(node: yaml.Node) -> Iterator[yaml.Node]:
-    """The scalars of a node, and lists and mappings on one line: what has an end of its own."""
-    match node:
-        case yaml.SequenceNode() if not node.flow_style and node.value:
-            for each in node.value:
-                yield from _leaves(each)
-        case yaml.MappingNode() if not node.flow_style and node.value:
-            for key, value in node.value:
-                yield from _leaves(key)
-                yield from _leaves(value)
-        case _:
-            yield node
-
-
 def _value(block: yaml.Node, key: str) -> yaml.Node:
-    found = _value_or_none(block, key)
+    found = value_of(block, key)
     if found is None:
         raise KeyError(key)
     return found
-
-
-def _value_or_none(block: yaml.Node | None, key: str) -> yaml.Node | None:
-    pairs = block.value if isinstance(block, yaml.MappingNode) else ()
-    return next((value for name, value in pairs if name.value == key), None)

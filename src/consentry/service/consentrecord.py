@@ -79,6 +79,11 @@ def tool_said(tool: ToolFacts) -> dict[str, Json]:
     }
 
 
+def most_listed(level: LogLevel) -> int:
+    """How many files a list has at most."""
+    return _MOST[level]
+
+
 def listed(tool: ToolFacts | None, entries: Sequence[Entry]) -> Sequence[Entry]:
     """As much of a list of files as is to be kept; of what is no tool, all that an entry holds."""
     most = MOST_LISTED if tool is None else _MOST[tool.manifest.audit.log_level]

@@ -6,7 +6,6 @@ hosts: what was sent cannot be taken back. A manifest that is there grows, and i
 """
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,7 +14,6 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
-from consentry.base.paths import SandboxedPath
 from consentry.declare.manifestmerge import Merged, merged
 from consentry.declare.names import is_program, is_tool_name
 from consentry.declare.toolmanifest import read_tool_manifest
@@ -26,13 +24,13 @@ from consentry.service.binding import ANY, workspace_here
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.learned import Learned, Touched, learned_from, name_from
-from consentry.service.placedfile import place_new
+from consentry.service.placedfile import place_new, replace_whole
 from consentry.service.programsearch import find_program
 from consentry.service.protection import protected_here
 from consentry.service.runledger import Run
 from consentry.service.surroundings import Surroundings
 from consentry.service.takeover import Arrival
-from consentry.service.userfiles import read_named, sync_folder, told_by_error
+from consentry.service.userfiles import read_named
 from consentry.surface.sensitive import sensitive_names
 
 FOLDER: Final = ".consentry/tools"
@@ -216,17 +214,4 @@ def _write(file: Path, content: bytes, *, is_new: bool) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
         place_new(str(file), content)
         return
-    fresh = file.with_name(f".{file.name}.{secrets.token_hex(8)}.new")
-    place_new(str(fresh), content)
-    try:
-        mode = SandboxedPath.create(file.parent, file.name).unwrap()
-        opened = mode.open(on_race=told_by_error)
-        try:
-            fresh.chmod(os.fstat(opened).st_mode & 0o777)
-        finally:
-            os.close(opened)
-        fresh.replace(file)
-        sync_folder(file.parent)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
+    replace_whole(file, content)

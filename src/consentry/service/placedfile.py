@@ -55,6 +55,26 @@ def place_new(name: str, content: bytes) -> PlacedFile:
     return PlacedFile(folder / wanted.name, found.st_dev, found.st_ino)
 
 
+def replace_whole(file: Path, content: bytes) -> None:
+    """Puts a file in the place of one that is there, with its mode: whole, or not at all.
+
+    A link is not followed: whoever replaces what it leads to must name that.
+    """
+    fresh = file.with_name(f".{file.name}.{secrets.token_hex(8)}.new")
+    place_new(str(fresh), content)
+    try:
+        opened = SandboxedPath.create(file.parent, file.name).unwrap().open(on_race=told_by_error)
+        try:
+            fresh.chmod(os.fstat(opened).st_mode & 0o777)
+        finally:
+            os.close(opened)
+        fresh.replace(file)
+        sync_folder(file.parent)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
 def appear(folder: Path, fresh: str, name: str) -> None:
     """Gives the file its name, which must be free; the one it was written under goes in any case."""
     try:
