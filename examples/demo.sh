@@ -86,6 +86,8 @@ say "The record of the last run, and a report of all of them"
 try consentry audit show "$("$bin/consentry" why --json | "$bin/python" -c 'import json, sys; print(json.load(sys.stdin)["run"]["id"])')"
 try consentry report
 try consentry report --format html --out "$HOME/report.html"
+say "What was granted and never used? A smaller manifest is offered"
+try consentry tool narrow build-latex
 say "Nothing on record was changed since"
 try consentry audit verify
 say "That is the main job. examples/tour.sh shows the rest: exec, rehearsing, learning, attacks, proofs"
