@@ -11,6 +11,8 @@ from consentry.decide.identity import Role
 from consentry.decide.lasting import Lasts
 from consentry.decide.question import Outcome
 from consentry.decide.session import SessionKind
+from consentry.store.consents import THAT_MAY_HOLD
+from consentry.store.database import Dialect
 from consentry.store.ledger import Ledger
 from tests.decide.samples import (
     APPROVER,
@@ -196,3 +198,39 @@ def test_the_last_consents_come_first_whatever_became_of_them(keepers: Keepers) 
     assert recent[0].used_at is not None
     assert recent[1].revoked_at is not None
     assert list(keepers.consents.recent("other", 2)) == []
+
+
+def test_what_has_expired_is_not_looked_through(keepers: Keepers) -> None:
+    """Up to its last moment it may hold; from then on it is history."""
+    until = keepers.clock.now().plus(MINUTE)
+    given = keepers.consents.give(terms(Lasts.UNTIL, expires_at=until))
+    lasting = keepers.consents.give(terms(Lasts.PERMANENT))
+    assert set(keepers.consents.open("build")) == {given, lasting}
+    pass_time(keepers, MINUTE)
+    assert set(keepers.consents.open("build")) == {given, lasting}
+    pass_time(keepers, MINUTE)
+    assert list(keepers.consents.open("build")) == [lasting]
+    assert given in keepers.consents.recent("build", 2)
+
+
+def test_what_may_hold_is_found_by_indexes_alone(keepers: Keepers) -> None:
+    """Ten thousand earlier ones cost a run nothing; told by SQLite's own plan, where that is the store."""
+    database = keepers.ledger.database
+    if database.dialect is not Dialect.SQLITE:
+        pytest.skip(
+            "the other database plans by what it has counted, which is next to nothing here"
+        )
+    said: list[str] = []
+    for query, count in (
+        (THAT_MAY_HOLD, 5),
+        ("tool = ? ORDER BY given_at DESC, consent_id DESC", 1),
+    ):
+        with database.reading() as view:
+            explained = f"EXPLAIN QUERY PLAN SELECT * FROM consent WHERE {query}"  # noqa: S608 - ours
+            plan = view.rows(explained, ["x"] * count)
+            said += [str(row[3]) for row in plan]
+    assert [line for line in said if line.startswith("SCAN")] == [
+        "SCAN session USING INDEX session_open"
+    ]
+    assert [line for line in said if "consent_lasting (tool=? AND expires_at" in line] != []
+    assert any("consent_latest (tool=?)" in line for line in said)

@@ -174,3 +174,13 @@ def test_an_unknown_request_is_an_error_of_usage(keepers: Keepers) -> None:
             keepers.requests.answer(unknown, answer())
         assert caught.value.code == "id-unknown"
         assert keepers.requests.find(unknown) is None
+
+
+def test_the_last_requests_about_a_digest_come_first(keepers: Keepers) -> None:
+    """Only so many are looked at, however often the same was asked."""
+    asked = []
+    for _ in range(4):
+        asked.append(keepers.requests.ask(question(), MINUTE).request_id)
+        pass_time(keepers, MINUTE)
+    found = keepers.requests.latest_about(question().digest, 3)
+    assert [each.request_id for each in found] == asked[:0:-1]

@@ -41,6 +41,7 @@ from consentry.store.machines import StoredMachines
 Again = Callable[[], ReadyTool]
 
 _TOLD_OF: Final = 10
+_LOOKED_AT: Final = 50
 
 
 class Parked(Refused):
@@ -136,15 +137,22 @@ class ToolDecisions:
         """The way it takes as things stand now."""
         need = self.need(ready)
         now = self.journal.clock.now()
+        consents = consents_of(self.journal)
         policy_need = PolicyNeed(need.tool, need.version, need.digest, need.arguments, need.machine)
         grounds = Grounds(
             rules=ready.level.rules,
             need=need,
             entry=entry_for(ready.effective.policy, policy_need, now),
-            consents=self._consents(need.tool),
+            consents=consents.open(need.tool),
             remembers=ready.effective.consent.preferences.remember_choices,
         )
-        return route_of(grounds, now)
+        route = route_of(grounds, now)
+        if route.way is not Way.ASK:
+            return route
+        # Those that do not hold say why it is asked again.
+        known = {each.consent_id: each for each in grounds.consents}
+        known |= {each.consent_id: each for each in consents.recent(need.tool, _TOLD_OF)}
+        return route_of(replace(grounds, consents=list(known.values())), now)
 
     def preview(self, ready: ReadyTool, route: Route) -> Preview:
         """What a person is shown."""
@@ -181,8 +189,8 @@ class ToolDecisions:
         """The question; the same one where it waits already, or was answered and never used."""
         policy, session = ready.effective.policy_hash, self.journal.context.session_id
         consents = consents_of(self.journal)
-        for each in reversed(desk.requests.about(ask.digest)):
-            request = desk.look(each.request_id)
+        for each in desk.requests.latest_about(ask.digest, _LOOKED_AT):
+            request = desk.look(each.request_id) if each.is_pending else each
             is_open = request.is_pending or request.status == Outcome.APPROVED
             if (
                 is_open
@@ -216,12 +224,6 @@ class ToolDecisions:
         given = replace(route, way=Way.GIVEN, consent=consent)
         reason = None if request.answer is None else request.answer.reason
         return Decided(ready, given, decision_of(ready, given, reason))
-
-    def _consents(self, tool: str) -> list[Consent]:
-        """Those that could hold, and the last ones that do not, to say why not."""
-        consents = consents_of(self.journal)
-        found = [*consents.open(tool), *consents.recent(tool, _TOLD_OF)]
-        return list({each.consent_id: each for each in found}.values())
 
     def need(self, ready: ReadyTool) -> ConsentNeed:
         """What an earlier yes has to cover."""

@@ -28,8 +28,19 @@ _SESSION_GOES_ON = (
     "(lasts <> 'session' OR EXISTS (SELECT 1 FROM session "
     "WHERE session.session_id = consent.session_id AND session.ended_at IS NULL))"
 )
-
-
+# Each part has an index that leads to what may hold, past all that was: see `schema.lookups`.
+THAT_MAY_HOLD = f"""
+consent_id IN (
+    SELECT consent_id FROM consent
+    WHERE tool = ? AND {_OPEN} AND lasts <> 'session' AND expires_at IS NULL
+    UNION ALL SELECT consent_id FROM consent
+    WHERE tool = ? AND {_OPEN} AND lasts <> 'session' AND expires_at >= ?
+    UNION ALL SELECT consent_id FROM session CROSS JOIN consent
+    WHERE session.ended_at IS NULL AND consent.session_id = session.session_id
+        AND tool = ? AND {_OPEN} AND lasts = 'session'
+        AND (expires_at IS NULL OR expires_at >= ?)
+)
+"""  # noqa: S608 - no value in it
 _HOLDS = f"{_OPEN} AND {_SESSION_GOES_ON} AND (expires_at IS NULL OR expires_at >= ?)"
 
 
@@ -146,11 +157,15 @@ class StoredConsents:
         )
 
     def open(self, tool: str) -> Sequence[Consent]:
-        """The tool's consents, newest first, without those used, revoked or of an ended session."""
+        """The tool's consents that may hold, newest first.
+
+        Those that were not used or revoked, have not expired, and are of no session that is over.
+        """
+        now = str(self._journal.clock.now())
         return _TABLE.select(
             self._journal.database,
-            f"tool = ? AND {_OPEN} AND {_SESSION_GOES_ON}",
-            (tool,),
+            THAT_MAY_HOLD,
+            (tool, tool, now, tool, now),
             "ORDER BY given_at DESC, consent_id DESC",
         )
 

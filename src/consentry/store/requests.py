@@ -108,6 +108,11 @@ class StoredRequests:
             "ORDER BY requested_at, request_id",
         )
 
+    def latest_about(self, digest: Digest, most: int) -> Sequence[ApprovalRequest]:
+        """The last ones that bind to a digest, however they ended, the newest first."""
+        rest = f"ORDER BY requested_at DESC, request_id DESC LIMIT {int(most)}"
+        return _TABLE.select(self._journal.database, "digest = ?", (digest,), rest)
+
     def beginning(self, prefix: str) -> Sequence[ApprovalRequest]:
         """Those whose id begins so, however they ended, the oldest first."""
         return _TABLE.select(
