@@ -1,8 +1,9 @@
-"""What asking costs: the preview of a large workspace, beside a bare walk of it.
+"""What asking costs: where it was answered before, and the preview of a large workspace.
 
-The preview is all of it: patterns met with the surface, one walk that counts what each of twenty
-patterns matches, the sizes of what could be overwritten, and the value that is shown. Beside it
-`os.walk` goes through the same tree and adds up how many files there are.
+Calls that a remembered consent covers are measured by `bench.toolcalls`. The preview is all of it:
+patterns met with the surface, one walk that counts what each of twenty patterns matches, the sizes of
+what could be overwritten, and the value that is shown. Beside it `os.walk` goes through the same tree
+and adds up how many files there are.
 """
 
 import os
@@ -10,6 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import toolcalls
 from bench.report import heading, interleaved, row
 from consentry.base.canonical import Digest
 from consentry.decide.levels import LevelDecision
@@ -67,6 +69,11 @@ class _Bound:
 
 def run() -> bool:
     """Prints the tables; returns whether every target is met."""
+    met = toolcalls.run()
+    return _previewed() and met
+
+
+def _previewed() -> bool:
     heading(f"preview ({FILES} files in {FOLDERS} folders, 20 patterns, {ROUNDS} rounds, in turns)")
     with tempfile.TemporaryDirectory() as place:
         workspace = Path(place)

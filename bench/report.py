@@ -67,6 +67,14 @@ def row(name: str, sample: Sample, base: Sample | None = None, target: float | N
     return met
 
 
+def within(name: str, sample: Sample, milliseconds: float) -> bool:
+    """Prints one line with a target of its own; returns whether the median stays under it."""
+    is_met = sample.p50 <= milliseconds * 1e6
+    line = f"{name:<44} p50 {shown(sample.p50):>9}  p95 {shown(sample.p95):>9}"
+    print(f"{line}  target <= {milliseconds} ms: {'met' if is_met else 'NOT MET'}")
+    return is_met
+
+
 def shown(nanoseconds: float) -> str:
     """A time with the unit that reads best."""
     for unit, size in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
