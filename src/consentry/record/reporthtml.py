@@ -87,7 +87,7 @@ def _summary(report: Report, heads: Sequence[ChainHead]) -> str:
     cards = (
         (report.runs, "runs and refusals"),
         (given, "with consent"),
-        (report.runs - given, "without"),
+        (report.runs - given, "without consent"),
         (report.statuses.get("success", 0), "ended well"),
         (report.runs_with_violations, "tried what they may not"),
         (report.statuses.get("discarded", 0), "discarded"),
