@@ -387,3 +387,23 @@ def test_why_names_the_tool_and_how_it_was_agreed_to(consentry: CommandLine) -> 
     said = consentry("why").out
     assert "tool      greet 1.0.0, sha256:" in said
     assert "consent   implicit notification at level implicit" in said
+
+
+def test_a_tool_that_keeps_no_lists_is_counted_all_the_same(consentry: CommandLine) -> None:
+    """CONSENT §manifest-6: `logLevel: minimal` has no file lists, and its effect its number of files."""
+    write_tool(consentry, "make", WRITES, fileWrite=OUT, auditConfig={"logLevel": "minimal"})
+    write_consent(consentry, {"none": {"allowedTools": ["make"]}})
+    assert consentry("run", "--rehearse", "make").status == 0
+    [entry] = entries_of(consentry)
+    assert (entry["impact"]["filesRead"], entry["impact"]["filesWritten"]) == ([], [])
+    assert consentry("commit", entry["id"]).status == 0
+    [settled] = [each for each in events_of(consentry) if each["type"] == "effect.settled"]
+    assert settled["payload"]["files"] == 2
+
+
+def test_the_summary_says_how_long_it_usually_takes(consentry: CommandLine) -> None:
+    """From the second run on there is something to compare with."""
+    write_tool(consentry, "greet")
+    write_consent(consentry, {"none": {"allowedTools": ["greet"]}})
+    assert "usually" not in consentry("run", "greet").err
+    assert "usually" in consentry("run", "greet").err

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
 
 import click
@@ -9,6 +10,7 @@ import click
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import UsageProblem
 from consentry.cli.command import Folder, PlainCommand, Text, output_of
+from consentry.cli.output import Output
 from consentry.cli.progressline import streams_with_progress
 from consentry.cli.runcompany import TerminalCompany
 from consentry.cli.runoptions import exit_status, place_options, run_document, status_apart
@@ -16,6 +18,7 @@ from consentry.cli.runstreams import streams
 from consentry.cli.table import Page
 from consentry.cli.toolnames import complete_tool
 from consentry.cli.toolrunend import tell_end
+from consentry.decide.previewparts import Estimate
 from consentry.enforce.native.streamends import Io
 from consentry.service.approvals import Desk
 from consentry.service.durations import estimate_of
@@ -23,6 +26,7 @@ from consentry.service.refusals import journal_of_terminal
 from consentry.service.surroundings import look_around
 from consentry.service.toolcalls import ToolCall
 from consentry.service.toolruns import ToolRun, ToolRunner, ToolWish, find_request
+from consentry.store.journal import Journal
 
 PAGE = Page(
     summary="Run a tool: see what it wants, decide, confine it to that, have it on record.",
@@ -66,6 +70,21 @@ PAGE = Page(
 )
 
 
+@dataclass(slots=True)
+class _Streams:
+    """The streams of a run, with a line that says how long it usually takes; that is kept."""
+
+    output: Output
+    journal: Journal
+    estimate: Estimate | None = None
+
+    def __call__(self, tool: str) -> AbstractContextManager[Io]:
+        """Takes them for the run of that tool."""
+        self.estimate = estimate_of(self.journal.ledger.history, tool)
+        plain = partial(streams, captured=self.output.json, capped=False)
+        return streams_with_progress(plain, tool, lambda: self.estimate)
+
+
 class _RunCommand(PlainCommand):
     """Options end where the tool's name stands; what follows is the tool's own."""
 
@@ -93,12 +112,7 @@ def _run(
         wish = ToolWish(rehearse, keep_partial, waits=not no_wait)
         with journal_of_terminal(around) as journal:
             runner = ToolRunner(journal, around, TerminalCompany(journal, around, output), wish)
-            plain = partial(streams, captured=output.json, capped=False)
-            estimate = partial(estimate_of, journal.ledger.history)
-
-            def open_io(tool: str) -> AbstractContextManager[Io]:
-                return streams_with_progress(plain, tool, partial(estimate, tool))
-
+            open_io = _Streams(output, journal)
             if request is not None:
                 over = runner.dispatch(find_request(Desk(journal), request), open_io)
             else:
@@ -109,7 +123,7 @@ def _run(
     if output.json:
         output.document("run", run_document(over.run, status))
     elif not output.quiet:
-        tell_end(over)
+        tell_end(over, open_io.estimate)
     return status
 
 

@@ -7,16 +7,17 @@ from consentry.cli.impactsummary import impact_summary
 from consentry.cli.output import write_message
 from consentry.cli.runtext import rehearsed_at_the_end, told_at_the_end
 from consentry.cli.table import PROGRAM
+from consentry.decide.previewparts import Estimate
 from consentry.service.toolruns import ToolRun
 
 
-def tell_end(over: ToolRun) -> None:
-    """Everything worth knowing, on standard error."""
-    write_message("\n".join([*told_at_the_end(over.run.entry), *_became(over)]))
+def tell_end(over: ToolRun, estimate: Estimate | None = None) -> None:
+    """Everything worth knowing, on standard error; `estimate` is how long it took before."""
+    write_message("\n".join([*told_at_the_end(over.run.entry), *_became(over, estimate)]))
 
 
-def _became(over: ToolRun) -> Iterator[str]:
-    yield from impact_summary(over.run)
+def _became(over: ToolRun, estimate: Estimate | None) -> Iterator[str]:
+    yield from impact_summary(over.run, estimate)
     run = over.run
     if over.problem is not None:
         yield f"{PROGRAM}: {over.problem.message}"

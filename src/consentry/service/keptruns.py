@@ -100,6 +100,9 @@ class KeptRun:
         """Its effect, as events name it."""
         impact = self.entry["impact"]
         files = len(impact["filesWritten"]) + len(impact["filesDeleted"])
+        if not files and self.rehearsal is not None:
+            # A tool may keep no lists; then its folders are counted with its files.
+            files = sum(self.rehearsal["changes"].values())
         return EffectOf(self.run_id, self.permit_id, self.digest, files)
 
     @property
