@@ -36,6 +36,8 @@ def test_turning_away_at_any_point_denies(
         terminal.see("\n> ")
         terminal.type(key)
         assert terminal.ended() == 126, terminal.screen
+    said = terminal.screen.rpartition("> ")[2]
+    assert said.replace("^C", "").startswith("\n"), "what is said begins a line of its own"
     answer = request_of(consentry, request_id).answer
     assert answer is not None
     assert (answer.outcome, answer.reason) == ("denied", "cancelled at the prompt")

@@ -80,7 +80,7 @@ def test_root_page_lists_every_command_under_a_heading(consentry: CommandLine) -
 
 def test_root_page_says_what_this_version_does_not_do(consentry: CommandLine) -> None:
     """A page that promises more than the program does would be a lie."""
-    assert "asks nobody" in " ".join(consentry("--help").out.split())
+    assert "not built yet" in " ".join(consentry("--help").out.split())
 
 
 @pytest.mark.parametrize("option", ["--json", "--quiet", "--verbose", "-q", "-v"])

@@ -81,6 +81,7 @@ def test_turning_away_denies_and_is_recorded(line: CommandLine, key: str) -> Non
         assert terminal.ended() == 126, terminal.screen
     assert "error[approval-denied]" in terminal.screen
     assert "cancelled at the prompt" in terminal.screen
+    assert "run it again to be asked again" in terminal.screen
     assert last_record(line)["execution"]["status"] == "denied"
     assert not ran(line)
     assert consents_given(line, "work") == []

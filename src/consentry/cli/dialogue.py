@@ -27,6 +27,7 @@ _YES: Final = ("a", "approve", "y", "yes")
 _NO: Final = ("d", "deny", "n", "no")
 _DETAILS: Final = ("i", "details")
 _REMEMBER: Final = ("r", "remember")
+_BETWEEN: Final = " · "
 _OWN_LINES: Final = 4
 _LEAST_HEIGHT: Final = 5
 _MOST_TRIES: Final = 3
@@ -186,8 +187,16 @@ class Dialogue:
     def _show(self) -> None:
         if self._is_last and not self._options.shows_details:
             self._saw_end = True
-        parts = ["", self._pages[self._page], *self._warnings(), self._keys()]
+        parts = ["", self._pages[self._page], *self._warnings(), self._keys_fitted()]
         self._terminal.write("\n".join(parts) + "\n")
+
+    def _keys_fitted(self) -> str:
+        """The words that can be typed, broken between two of them where they are too wide."""
+        keys, width = self._keys(), self._terminal.size.columns
+        if len(keys) <= width:
+            return keys
+        at = keys.rfind(_BETWEEN, 0, width)
+        return keys if at < 0 else f"{keys[:at]}\n{keys[at + len(_BETWEEN) :]}"
 
     def _keys(self) -> str:
         """Which words do what now."""
@@ -203,7 +212,7 @@ class Dialogue:
         if remember is not None and self._saw_end:
             is_on = self._options.is_remembered
             keys.append("r once only" if is_on else f"r remember {SPANS[remember]}")
-        return " · ".join(keys)
+        return _BETWEEN.join(keys)
 
     def _say(self, text: str) -> None:
         self._terminal.write(f"{text}\n")

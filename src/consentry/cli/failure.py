@@ -107,16 +107,38 @@ def _failure_of_usage(problem: click.ClickException) -> Failure:
         name = problem.option_name
         known = [] if ctx is None else _options_of(ctx.command)
         elsewhere = None if ctx is None else _where_it_belongs(name, ctx)
-        help_line = elsewhere or help_for(name, known, otherwise)
+        help_line = elsewhere or help_for(name, known, _behind_dashes(ctx) or otherwise)
         return Failure(Code.USAGE, f"`{name}` is not an option of `{command}`", help_line)
     if isinstance(problem, click.BadOptionUsage):
         takes = "takes no value" if "not take" in problem.message else "needs a value"
         return Failure(Code.USAGE, f"`{problem.option_name}` {takes}", otherwise)
     if isinstance(problem, click.MissingParameter) and problem.param is not None:
         name = problem.param.human_readable_name
-        return Failure(Code.USAGE, f"`{command}` needs `{name}`", otherwise)
+        named = _where_named(name, ctx)
+        return Failure(Code.USAGE, f"`{command}` needs `{name}`", named or otherwise)
     said = problem.format_message().rstrip(".")
     return Failure(Code.USAGE, said[:1].lower() + said[1:], otherwise)
+
+
+def _where_named(name: str, ctx: click.Context | None) -> str | None:
+    """What the page says of an argument, where that names the command that lists what it may be."""
+    page = None if ctx is None else getattr(ctx.command, "page", None)
+    rows = () if page is None else page.arguments
+    for argument, said in rows:
+        if argument == name.removesuffix("...") and f"`{PROGRAM} " in said:
+            return str(said[:1].lower() + said[1:].rstrip("."))
+    return None
+
+
+def _behind_dashes(ctx: click.Context | None) -> str | None:
+    """The help line for an option that is perhaps another program's."""
+    if ctx is None or not any("-- " in (param.metavar or "") for param in _arguments_of(ctx)):
+        return None
+    return f"words for what it runs stand behind `--`; `{ctx.command_path} --help` has its own"
+
+
+def _arguments_of(ctx: click.Context) -> list[click.Argument]:
+    return [param for param in ctx.command.params if isinstance(param, click.Argument)]
 
 
 def _options_of(command: click.Command) -> list[str]:

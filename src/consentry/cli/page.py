@@ -29,8 +29,14 @@ ROOT = Page(
         "See what a tool, plugin or generated code wants to do, decide, confine it to exactly "
         "that, and keep a record of what happened."
     ),
-    paragraphs=(f"This version ({__version__}) runs what a line names, and asks nobody.",),
+    paragraphs=(
+        (
+            f"This version ({__version__}) runs tools and programs, and asks at terminals. Plugins, "
+            "patches, a web inbox and agents are not built yet."
+        ),
+    ),
     examples=(
+        ("consentry tool list", "the tools here; `consentry run NAME` asks, then runs one"),
         ("consentry exec -- python3 script.py", "run it, confined to this workspace"),
         ("consentry why", "what was stopped, and what would allow it"),
         ("consentry status", "what is found here, and why"),

@@ -85,12 +85,6 @@ class _Streams:
         return streams_with_progress(plain, tool, lambda: self.estimate)
 
 
-class _RunCommand(PlainCommand):
-    """Options end where the tool's name stands; what follows is the tool's own."""
-
-    allow_interspersed_args = False
-
-
 @click.pass_context
 def _run(
     ctx: click.Context,
@@ -116,7 +110,7 @@ def _run(
             if request is not None:
                 over = runner.dispatch(find_request(Desk(journal), request), open_io)
             else:
-                call = ToolCall(words[0], _arguments(words), workspace, config)
+                call = ToolCall(words[0], words[1:], workspace, config)
                 over = runner.run(call, open_io)
         status, is_ours = _status(over)
         ours.status = status if is_ours else ExitStatus.DONE
@@ -131,11 +125,6 @@ def _status(over: ToolRun) -> tuple[int, bool]:
     if over.problem is not None:
         return over.problem.exit_status, True
     return exit_status(over.status, over.run.outcome)
-
-
-def _arguments(words: tuple[str, ...]) -> tuple[str, ...]:
-    rest = words[1:]
-    return rest[1:] if rest[:1] == ("--",) else rest
 
 
 def _require_one(
@@ -193,4 +182,4 @@ OPTIONS: tuple[click.Parameter, ...] = (
     ),
 )
 
-run = _RunCommand("run", PAGE, _run, OPTIONS)
+run = PlainCommand("run", PAGE, _run, OPTIONS)

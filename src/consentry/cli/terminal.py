@@ -123,10 +123,13 @@ def open_terminal() -> Iterator[Terminal | None]:
     if descriptor is None:
         yield None
         return
+    terminal = Terminal(descriptor)
     try:
         with _mode(descriptor, echoes=True):
-            yield Terminal(descriptor)
-    except KeyboardInterrupt:
+            yield terminal
+    except (Cancelled, KeyboardInterrupt):
+        with suppress(TerminalGone):  # what is said next begins a line of its own
+            terminal.write("\n")
         raise Cancelled from None
     finally:
         with suppress(OSError):

@@ -25,6 +25,8 @@ EffectAsker: TypeAlias = Callable[[EffectView], Asker | None]
 """Who asks with that effect in sight; None where there is nobody to ask."""
 
 _MOST_SHOWN: Final = 1_000
+_ENDED: Final = (Code.APPROVAL_DENIED, Code.APPROVAL_EXPIRED)
+_ASK_AGAIN: Final = "`consentry commit --ask-again` puts the question once more"
 
 
 def nobody(_: EffectView) -> None:
@@ -65,7 +67,12 @@ def require_answer(request: ApprovalRequest, place: Place, run: KeptRun, digest:
     if not _is_about(request, place, run, digest):
         message = f"`{request.request_id}` was answered for another effect"
         raise Refused(Code.APPROVAL_DENIED, message)
-    approvals.require_approved(request)
+    try:
+        approvals.require_approved(request)
+    except Refused as problem:
+        if problem.code in _ENDED:
+            problem.help_line = _ASK_AGAIN
+        raise
 
 
 def _latest(

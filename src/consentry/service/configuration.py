@@ -63,6 +63,7 @@ SANDBOX_FILE: Final = "sandbox-config.yaml"
 POLICY_FILE: Final = "policy.yaml"
 SETTINGS_FILE: Final = "settings.yaml"
 USUAL_LIMITS: Final = DeclaredLimits(written=Size(Limits().written_bytes))
+_PROGRAMS: Final = "`consentry exec -- PROGRAM` runs a program that has no manifest"
 
 Read = TypeVar("Read")
 
@@ -99,9 +100,15 @@ class Effective:
         for each in self.ignored:
             if (each.where.file or "").endswith(left_out):
                 raise UsageProblem(Code.TOOL_UNKNOWN, f"{message}: `{each.where.file}` {each.what}")
+        raise UsageProblem(Code.TOOL_UNKNOWN, message, help_line=self._instead_of(name))
+
+    def _instead_of(self, name: str) -> str | None:
         nearest = closest(name, self.tools)
-        help_line = None if nearest is None else f"did you mean `{nearest}`?"
-        raise UsageProblem(Code.TOOL_UNKNOWN, message, help_line=help_line)
+        if nearest is not None:
+            return f"did you mean `{nearest}`?"
+        if not self.tools:
+            return f"no tool is known here: `consentry init` begins with some; {_PROGRAMS}"
+        return f"`consentry tool list` has their names; {_PROGRAMS}" if "/" in name else None
 
     def level_of(self, tool: LoadedTool) -> LevelDecision:
         """The level that the tool has here; raises where the configuration denies it."""

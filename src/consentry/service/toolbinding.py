@@ -154,7 +154,7 @@ def _programs(
             Code.USAGE,
             f"`{manifest.name}` has no entry point that words could be given to",
             where=manifest.where,
-            help_line="leave out what stands behind `--`, or add `entrypoint` to its manifest",
+            help_line="leave out what stands behind its name, or add `entrypoint` to its manifest",
         )
     if entry is None and not commands:
         raise BadInput(
