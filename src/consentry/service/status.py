@@ -15,9 +15,7 @@ from consentry.base.errors import ConsentryError
 from consentry.enforce.facts import Fact, HostView
 from consentry.enforce.host import look_at_host
 from consentry.enforce.programs import Engine, look_for_engines
-from consentry.service.acceptedhere import accepted_here
 from consentry.service.concern import Concern
-from consentry.service.configuration import load_configuration
 from consentry.service.places import (
     Configuration,
     ConfigurationFolder,
@@ -98,6 +96,10 @@ def _with_trust(
     around: Surroundings, workspace: Workspace, named: str | None, found: Configuration
 ) -> Configuration:
     """The folders with what was accepted of them, and what does not count."""
+    # Only where there are documents of a workspace is it worth what reading them takes.
+    from consentry.service.acceptedhere import accepted_here  # noqa: PLC0415
+    from consentry.service.configuration import load_configuration  # noqa: PLC0415
+
     with accepted_here(around) as known:
         effective = load_configuration(around, workspace, named, known)
         was_accepted = known.has_any(str(workspace.path))
