@@ -55,6 +55,8 @@ class TerminalPrompt:
     sheet_of: SheetOf | None = None
     presets: Presets = NO_PRESETS
     channel: Channel = Channel.TERMINAL
+    comes_after_run: bool = False
+    """Whether a program had this terminal just now, which may have left it in any state."""
 
     def ask(self, request: ApprovalRequest, look: Look) -> Answer | None:
         """The person's answer; None where the terminal is gone or it ended meanwhile."""
@@ -63,6 +65,8 @@ class TerminalPrompt:
             with open_terminal() as terminal:
                 if terminal is None:
                     return None
+                if self.comes_after_run:
+                    terminal.settle(os.environ.get("TERM", ""))
                 dialogue = Dialogue(
                     terminal,
                     sheet,

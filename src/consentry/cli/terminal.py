@@ -30,6 +30,18 @@ _LONGEST: Final = 64 << 10
 _USUAL_SIZE: Final = os.terminal_size((80, 24))
 _INPUT, _OUTPUT, _LOCAL = 0, 1, 3
 
+# What a program may have left behind: an escape that was never ended, the other screen, a region that
+# scrolls, letters that are hidden or drawn as others, a mouse that types, colours that hide.
+_UNFINISHED: Final = "\x18\x1b\\"
+_OTHER_SCREEN: Final = "\x1b[?47l"
+_STYLE: Final = "\x1b[!p\x1b[0m\x1b(B\x0f\x1b[?25h\x1b[4l\x1b[?5l\x1b[?7h"
+_REGION: Final = "\x1b7\x1b[r\x1b8"  # setting it moves the cursor
+_REPORTS: Final = "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1006l\x1b[?2004l"
+_COLOURS: Final = "\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\"
+_SETTLED: Final = _UNFINISHED + _OTHER_SCREEN + _STYLE + _REGION + _REPORTS
+_WITHOUT_ESCAPES: Final = ("", "dumb")
+_WITHOUT_STRINGS: Final = ("linux",)
+
 IsOver: TypeAlias = Callable[[], bool]
 
 
@@ -79,6 +91,15 @@ class Terminal:
                 rest = rest[os.write(self._descriptor, rest) :]
         except OSError:
             raise TerminalGone from None
+
+    def settle(self, kind: str) -> None:
+        """Shows from here on what is written, whatever was on the screen before; `kind` is TERM's.
+
+        What can be read above stays: a program may have drawn a question of its own there, but what is
+        typed to answer this one comes after this one was drawn.
+        """
+        if kind not in _WITHOUT_ESCAPES:
+            self.write(_SETTLED + ("" if kind in _WITHOUT_STRINGS else _COLOURS))
 
     def forget_typed(self) -> None:
         """What was typed so far is no answer to what comes next."""

@@ -23,7 +23,8 @@ def terminal_asker(place: Place, around: Surroundings, settings: ApprovalSetting
         prompt = terminal_prompt(around, place.journal, settings)
         if prompt is None:
             return None
-        return replace(prompt, sheet_of=lambda _: lines_sheet(effect_sheet(view)))
+        sheet = lines_sheet(effect_sheet(view))
+        return replace(prompt, sheet_of=lambda _: sheet, comes_after_run=True)
 
     return asker
 
