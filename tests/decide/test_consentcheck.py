@@ -55,6 +55,8 @@ def test_a_consent_holds_for_what_it_was_given_for(lasts: Lasts) -> None:
         ({"digest": OTHER_DIGEST}, Lack.OTHER_DIGEST),
         ({"surface": WIDER}, Lack.SURFACE_GROWN),
         ({"machine": replace(machine(), machine_id="machine-" + "9" * 32)}, Lack.OTHER_MACHINE),
+        ({"elsewhere": frozenset({consent().consent_id})}, Lack.OTHER_WORKSPACE),
+        ({"is_strict": True}, Lack.LOWER_LEVEL),
         ({"policy_hash": DIGEST}, Lack.POLICY_CHANGED),
         ({"policy_hash": DIGEST, "policy_surface": NARROWER}, Lack.POLICY_CHANGED),
     ],

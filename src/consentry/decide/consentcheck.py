@@ -16,6 +16,7 @@ from consentry.decide.consent import Consent
 from consentry.decide.lasting import Lasts
 from consentry.decide.machine import Machine
 from consentry.decide.session import Session
+from consentry.record.auditfields import ConsentMethod
 from consentry.surface.lattice import Surface
 
 
@@ -40,6 +41,8 @@ class Lack(StrEnum):
     OTHER_VERSION = ("other_version", "the consent is for another version of the tool")
     OTHER_DIGEST = ("other_digest", "the tool's files or manifest have changed")
     OTHER_ARGUMENTS = ("other_arguments", "the consent is for other arguments")
+    OTHER_WORKSPACE = ("other_workspace", "the consent was given for another workspace")
+    LOWER_LEVEL = ("lower_level", "the consent was given at a lower level than strict")
     POLICY_CHANGED = ("policy_changed", "the policy changed and no longer allows it")
     SURFACE_GROWN = ("surface_grown", "the tool needs more than was consented to")
 
@@ -49,7 +52,10 @@ _ORDER = list(Lack)
 
 @dataclass(frozen=True, slots=True)
 class ConsentNeed:
-    """What a run is about to do, as it stands now; `policy_surface` is the most the policy allows."""
+    """What a run is about to do, as it stands now; `policy_surface` is the most the policy allows.
+
+    `elsewhere` are the consents that were asked for in another workspace and hold only there.
+    """
 
     tool: str
     version: str
@@ -60,6 +66,8 @@ class ConsentNeed:
     session: Session | None
     policy_hash: Digest | None = None
     policy_surface: Surface | None = field(default=None, repr=False)
+    is_strict: bool = False
+    elsewhere: frozenset[str] = frozenset()
 
 
 def holding(consents: Iterable[Consent], need: ConsentNeed, now: Instant) -> Consent | None:
@@ -106,6 +114,8 @@ def _is_elsewhere(consent: Consent, need: ConsentNeed) -> Lack | None:
         (terms.version == need.version, Lack.OTHER_VERSION),
         (terms.digest == need.digest, Lack.OTHER_DIGEST),
         (terms.arguments in (None, need.arguments), Lack.OTHER_ARGUMENTS),
+        (consent.consent_id not in need.elsewhere, Lack.OTHER_WORKSPACE),
+        (not need.is_strict or _was_strict(consent), Lack.LOWER_LEVEL),
     )
     failed = next((lack for is_met, lack in checks if not is_met), None)
     if failed is not None:
@@ -115,3 +125,7 @@ def _is_elsewhere(consent: Consent, need: ConsentNeed) -> Lack | None:
         if allowed is None or not terms.surface <= allowed:
             return Lack.POLICY_CHANGED
     return None if need.surface <= terms.surface else Lack.SURFACE_GROWN
+
+
+def _was_strict(consent: Consent) -> bool:
+    return consent.terms.method is ConsentMethod.STRICT_APPROVAL

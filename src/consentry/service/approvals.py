@@ -47,6 +47,8 @@ _ENDINGS: Final = {
     Outcome.SUPERSEDED: Code.APPROVAL_SUPERSEDED,
 }
 
+_ANEW: Final = "run it again with `consentry run TOOL`; the question is put anew"
+
 
 class Waits(StrEnum):
     """Where a question waits, which says for how long."""
@@ -188,7 +190,7 @@ class Desk:
             for each in requests.pending()
             if each.machine_id == self.journal.machine_id
             and each.question.policy_hash not in (None, policy_hash)
-            and _workspace_of(each) == workspace
+            and workspace_of(each) == workspace
         ]
 
     def _required(self, requests: StoredRequests, request_id: str) -> ApprovalRequest:
@@ -209,10 +211,12 @@ def require_approved(request: ApprovalRequest) -> Answer:
     by = "" if answer.outcome is not Outcome.DENIED else f" by `{answer.by}`"
     why = f": {answer.reason}" if answer.reason else ""
     message = f"{named} ({request.question.text}) was {request.status}{by} at {when}{why}"
-    raise Refused(_ENDINGS[answer.outcome], message)
+    is_tool = request.question.kind is RequestKind.CONSENT
+    raise Refused(_ENDINGS[answer.outcome], message, help_line=_ANEW if is_tool else None)
 
 
-def _workspace_of(request: ApprovalRequest) -> str | None:
+def workspace_of(request: ApprovalRequest) -> str | None:
+    """The workspace that a request is about, where it names one."""
     preview = request.question.preview
     found = preview.get("workspace") if isinstance(preview, dict) else None
     return found if isinstance(found, str) else None

@@ -11,7 +11,7 @@ Each method has a twin that can be awaited; it does its work in a thread.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
@@ -209,7 +209,7 @@ class ConsentManager:
         if not consents:
             return []
         try:
-            need = self._need(tool_id, session_id)
+            need = self._need(tool_id, session_id, consents)
         except LedgerProblem:
             raise
         except ConsentryError:
@@ -221,12 +221,12 @@ class ConsentManager:
             if lack_of(each, replace(need, arguments=each.terms.arguments or ()), now) is None
         ]
 
-    def _need(self, tool_id: str, session_id: str) -> ConsentNeed:
+    def _need(self, tool_id: str, session_id: str, consents: Sequence[Consent]) -> ConsentNeed:
         journal = self._journal
         ready = ready_tool(self._call(tool_id, {})[0], self._around, journal)
         sessions = sessions_of(self._around, journal.ledger, journal.clock, journal.ids)
         decisions = ToolDecisions(journal, self._around, _Company(None))
-        return replace(decisions.need(ready), session=sessions.find(session_id))
+        return replace(decisions.need(ready, consents), session=sessions.find(session_id))
 
 
 @dataclass(slots=True)

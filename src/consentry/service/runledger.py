@@ -17,7 +17,7 @@ from consentry.decide.permit import Permit, PermitOrder
 from consentry.enforce.engine import Outcome
 from consentry.enforce.hashcache import HashCache
 from consentry.enforce.native.notbuilt import LostSight
-from consentry.record.auditfields import ExecutionStatus
+from consentry.record.auditfields import ConsentMethod, ExecutionStatus
 from consentry.record.events import EventType
 from consentry.service.binding import BoundWish
 from consentry.service.readhashes import ReadHashes
@@ -94,7 +94,8 @@ class RunLedger:
             return ConsentUse()
         journal = self.journal
         consents = StoredConsents(journal.ledger, journal.ids, journal.clock, journal.context)
-        return consents.use_of(decision.consent_id)
+        is_remembered = decision.method is ConsentMethod.REMEMBERED
+        return consents.use_of(decision.consent_id, is_remembered=is_remembered)
 
     @contextmanager
     def failures_recorded(self, begun: Sequence[RunFacts]) -> Iterator[None]:

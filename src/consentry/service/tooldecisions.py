@@ -5,7 +5,7 @@ loses nothing. A process that waited makes the tool ready again before it uses t
 out is a decision, not a start: the consent it names is held once more when the permit is made.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -23,9 +23,11 @@ from consentry.decide.previewparts import LastConsent
 from consentry.decide.question import Outcome
 from consentry.decide.route import Grounds, Route, Way, route_of
 from consentry.declare.preferences import ApprovalSettings
+from consentry.declare.tool import ConsentLevel
 from consentry.service.approvals import Asker, Desk, Waits, require_approved
 from consentry.service.commitapproval import EffectAsker
 from consentry.service.consenting import consent_for, consents_of
+from consentry.service.consentplaces import given_elsewhere
 from consentry.service.durations import estimate_of
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
@@ -135,23 +137,23 @@ class ToolDecisions:
 
     def route(self, ready: ReadyTool) -> Route:
         """The way it takes as things stand now."""
-        need = self.need(ready)
-        now = self.journal.clock.now()
-        consents = consents_of(self.journal)
+        stored, now = consents_of(self.journal), self.journal.clock.now()
+        consents = stored.open(ready.name)
+        need = self.need(ready, consents)
         policy_need = PolicyNeed(need.tool, need.version, need.digest, need.arguments, need.machine)
         grounds = Grounds(
             rules=ready.level.rules,
             need=need,
             entry=entry_for(ready.effective.policy, policy_need, now),
-            consents=consents.open(need.tool),
+            consents=consents,
             remembers=ready.effective.consent.preferences.remember_choices,
         )
         route = route_of(grounds, now)
         if route.way is not Way.ASK:
             return route
         # Those that do not hold say why it is asked again.
-        known = {each.consent_id: each for each in grounds.consents}
-        known |= {each.consent_id: each for each in consents.recent(need.tool, _TOLD_OF)}
+        known = {each.consent_id: each for each in consents}
+        known |= {each.consent_id: each for each in stored.recent(need.tool, _TOLD_OF)}
         return route_of(replace(grounds, consents=list(known.values())), now)
 
     def preview(self, ready: ReadyTool, route: Route) -> Preview:
@@ -225,8 +227,8 @@ class ToolDecisions:
         reason = None if request.answer is None else request.answer.reason
         return Decided(ready, given, decision_of(ready, given, reason))
 
-    def need(self, ready: ReadyTool) -> ConsentNeed:
-        """What an earlier yes has to cover."""
+    def need(self, ready: ReadyTool, consents: Sequence[Consent] = ()) -> ConsentNeed:
+        """What an earlier yes, one of these, has to cover."""
         manifest, bound = ready.bound.tool.manifest, ready.bound
         journal = self.journal
         session_id = journal.context.session_id
@@ -241,6 +243,8 @@ class ToolDecisions:
             session=None if session_id is None else sessions.find(session_id),
             policy_hash=ready.effective.policy_hash,
             policy_surface=bound.surface,
+            is_strict=ready.level.level is ConsentLevel.STRICT,
+            elsewhere=given_elsewhere(journal, ready, consents),
         )
 
     def _machine(self) -> Machine:

@@ -15,6 +15,7 @@ from consentry.base.ids import IdSource
 from consentry.decide.consent import FIELDS, PREFIX, Consent, ConsentTerms
 from consentry.decide.identity import Identity
 from consentry.decide.lasting import Lasts
+from consentry.record.auditfields import ConsentMethod
 from consentry.record.envelope import Context, Draft
 from consentry.record.events import EventType
 from consentry.store.database import Transaction, Value
@@ -42,6 +43,12 @@ consent_id IN (
 )
 """  # noqa: S608 - no value in it
 _HOLDS = f"{_OPEN} AND {_SESSION_GOES_ON} AND (expires_at IS NULL OR expires_at >= ?)"
+
+# An event's body is canonical JSON, in which a quotation mark of somebody else's text is escaped.
+_RAN = (
+    "SELECT 1 FROM ledger_event WHERE type = ? AND subject = ? AND body LIKE ? AND body NOT LIKE ?"
+)
+_AS_REMEMBERED = f'%"consentMethod":"{ConsentMethod.REMEMBERED}"%'
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +102,12 @@ class StoredConsents:
             return _require_open(self._required(consent_id))
         return used
 
-    def use_of(self, consent_id: str) -> ConsentUse:
+    def use_of(self, consent_id: str, *, is_remembered: bool = True) -> ConsentUse:
         """To be made part of a permit: the consent must hold still, and one for once is used up.
 
         The change raises where it was used, revoked or has expired meanwhile, or its session is over.
+        A run that is not `is_remembered` is the one that was asked for: there is one, however long the
+        yes is remembered.
         """
         consent = _require_open(self._required(consent_id))
         journal, now = self._journal, self._journal.clock.now()
@@ -111,6 +120,9 @@ class StoredConsents:
                 _TABLE.update(transaction, kept, names, _HOLDS, (str(now),))
             except Overtaken:
                 raise _does_not_hold(consent, now) from None
+            is_the_one = not is_remembered and consent.terms.request_id is not None
+            if is_the_one and not is_for_once:
+                _require_first(transaction, consent)
 
         if not is_for_once:
             return ConsentUse(change=change)
@@ -222,6 +234,19 @@ def _does_not_hold(consent: Consent, now: Instant) -> Refused:
     else:
         why = "was used or revoked meanwhile, or its session is over"
     return Refused(Code.CONSENT_CLOSED, f"`{consent.consent_id}` {why}, so nothing was started")
+
+
+def _require_first(transaction: Transaction, consent: Consent) -> None:
+    """Raises where the run was decided before that this consent was asked for; its row is held."""
+    named = f'%"consentId":"{consent.consent_id}"%'
+    values = (EventType.RUN_DECIDED.value, f"tool:{consent.terms.tool}", named, _AS_REMEMBERED)
+    if exists(transaction, _RAN, values):
+        message = f"`{consent.terms.request_id}` was dispatched before"
+        raise Refused(
+            Code.CONSENT_CLOSED,
+            message,
+            help_line=f"while its yes is remembered, `consentry run {consent.terms.tool}` runs it again",
+        )
 
 
 def _require_approved(transaction: Transaction, terms: ConsentTerms) -> None:
