@@ -1,5 +1,7 @@
 """What is imported, and what is not: a command pays for itself only."""
 
+import gc
+import json
 import os
 import subprocess
 import sys
@@ -133,6 +135,49 @@ def test_status_needs_no_surface_and_no_document_reader() -> None:
     modules = _modules("status", "--quiet")
     assert not any(name.startswith("consentry.surface") for name in modules)
     assert _foreign(modules) == {"click"}
+
+
+def test_a_run_that_nobody_is_asked_about_loads_no_question(tmp_path: Path) -> None:
+    """No prompt, no preview, no attack of the probe, and no parser for documents that are known."""
+    config, project = tmp_path / "home/.config/consentry", tmp_path / "project"
+    (config / "tools").mkdir(parents=True)
+    (project / ".git").mkdir(parents=True)
+    command = {"command": "/usr/bin/true", "arguments": [], "purpose": "nothing"}
+    tool = {
+        "name": "noop",
+        "description": "Does nothing",
+        "version": "1.0.0",
+        "capabilities": {"processExecution": [command]},
+        "riskLevel": "low",
+    }
+    levels = {"version": "1.0.0", "consentLevels": {"none": {"allowedTools": ["noop"]}}}
+    (config / "tools/noop.yaml").write_text(json.dumps({"tool": tool}))
+    (config / "consent-config.yaml").write_text(json.dumps({"consentSystem": levels}))
+    words = ("run", "--workspace", str(project), "noop")
+    first, second = (_modules(*words, HOME=str(tmp_path / "home")) for _ in range(2))
+    assert "yaml" in first
+    assert "consentry.enforce.native.parent" in second
+    unused = {
+        "consentry.cli.prompt",
+        "consentry.cli.previewbox",
+        "consentry.service.previewing",
+        "consentry.enforce.scorecard",
+        "consentry.enforce.engines.docker",
+        "consentry.enforce.egress.server",
+        "yaml",
+    }
+    assert unused & second == set()
+
+
+def test_garbage_is_looked_for_again_once_the_command_is_loaded() -> None:
+    """Nobody looks among modules while they load; what runs long must not grow."""
+    gc.disable()
+    try:
+        assert make_root().get_command(click.Context(click.Command("x")), "status") is not None
+        assert gc.isenabled()
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
 def test_table_and_commands_agree() -> None:

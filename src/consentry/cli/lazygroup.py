@@ -4,6 +4,7 @@ The names and summaries come from a static table, so that the group's own help, 
 and shell completion of command words import no command at all.
 """
 
+import gc
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,10 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = row.location.partition(":")
         command = getattr(import_module(module), attribute)
+        if not gc.isenabled():
+            # Everything that stays is loaded: from here on there may be garbage.
+            gc.freeze()
+            gc.enable()
         if not isinstance(command, click.Command):
             raise TypeError(f"{row.location} is not a command")
         return command

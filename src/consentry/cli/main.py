@@ -55,12 +55,11 @@ def _report(problem: BaseException, arguments: list[str]) -> int:
 
 def _consentry(arguments: list[str]) -> int:
     # Modules live as long as the process: looking for garbage among them while they load and
-    # again at exit would cost a fifth of the time a short command takes.
+    # again at exit would cost a fifth of the time a short command takes. It is looked for again
+    # once the command is loaded, see `lazygroup`.
     gc.disable()
     from consentry.cli.root import consentry  # noqa: PLC0415 - inside the boundary, see above
 
-    gc.freeze()
-    gc.enable()
     return consentry(arguments)
 
 

@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 from consentry.base.safetext import safe_line
 from consentry.cli.output import Output, write_message
-from consentry.cli.prompt import terminal_prompt
 from consentry.cli.table import PROGRAM
-from consentry.cli.terminalanswer import terminal_asker
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.preview import Preview
 from consentry.decide.route import Route
@@ -29,10 +27,14 @@ class TerminalCompany:
 
     def asker(self, settings: ApprovalSettings) -> Asker | None:
         """The prompt of this terminal."""
+        from consentry.cli.prompt import terminal_prompt  # noqa: PLC0415 - most runs ask nobody
+
         return terminal_prompt(self.around, self.journal, settings)
 
     def effect_asker(self, place: Place, settings: ApprovalSettings) -> EffectAsker | None:
         """The same prompt, with the effect."""
+        from consentry.cli.terminalanswer import terminal_asker  # noqa: PLC0415 - as above
+
         return terminal_asker(place, self.around, settings)
 
     def announce(self, preview: Preview, route: Route) -> None:

@@ -31,7 +31,6 @@ from consentry.service.consentplaces import given_elsewhere
 from consentry.service.durations import estimate_of
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
-from consentry.service.previewing import Background, make_preview
 from consentry.service.rundecision import RunDecision
 from consentry.service.sessions import sessions_of
 from consentry.service.staleness import PolicyWatch
@@ -158,6 +157,11 @@ class ToolDecisions:
 
     def preview(self, ready: ReadyTool, route: Route) -> Preview:
         """What a person is shown."""
+        from consentry.service.previewing import (  # noqa: PLC0415 - most runs show nothing
+            Background,
+            make_preview,
+        )
+
         last = next(iter(consents_of(self.journal).recent(ready.name, 1)), None)
         lack = None if last is None else route.lack
         background = Background(

@@ -7,16 +7,18 @@ only be launched by the engine that compiled it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome, Probe
 from consentry.enforce.limits import LimitPlan
 from consentry.enforce.native.planner import Plan
-from consentry.enforce.native.probe import Trial
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.sealing import SealedFile
+
+if TYPE_CHECKING:
+    from consentry.enforce.native.probe import Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Engine(Protocol):
         """What it enforces on this host, shown by doing it, now or once before."""
         ...
 
-    def try_out(self) -> Trial:
+    def try_out(self) -> "Trial":
         """The same, shown now, with the score-card it was made from."""
         ...
 

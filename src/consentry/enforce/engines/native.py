@@ -49,7 +49,6 @@ from consentry.enforce.native.landlockaudit import Attested, Watch
 from consentry.enforce.native.mediatedreads import with_mediated_reads
 from consentry.enforce.native.nonamespaces import NoNamespaces, refused_namespaces, shows_signs
 from consentry.enforce.native.otherids import FIRST, ids_behind_root
-from consentry.enforce.native.otherways import WayCard, try_other_ways
 from consentry.enforce.native.parent import NativeParent, Running
 from consentry.enforce.native.planner import (
     ENGINE,
@@ -58,7 +57,6 @@ from consentry.enforce.native.planner import (
     require_rounding,
 )
 from consentry.enforce.native.planparts import hidden_places
-from consentry.enforce.native.probe import Trial, try_out, try_out_bare
 from consentry.enforce.native.streamends import Io, StreamEnds
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.native.unheld import unheld_of
@@ -71,6 +69,8 @@ from consentry.surface.protected import ProtectedRoots
 
 if TYPE_CHECKING:
     from consentry.enforce.native.baremode import BareRuns
+    from consentry.enforce.native.otherways import WayCard
+    from consentry.enforce.native.probe import Trial
 
 __all__ = ["Io", "NativeEngine", "NativePlan"]
 
@@ -132,17 +132,24 @@ class NativeEngine:
         """What it enforces on this host, shown by doing it."""
         return self.try_out().probe
 
-    def try_out(self) -> Trial:
+    def try_out(self) -> "Trial":
         """The probe and the score-card it was made from; carried out once."""
         if self._trial is None:
             self._trial = self._try_out()
         return self._trial
 
-    def try_other_ways(self, folders: Sequence[Path]) -> tuple[WayCard, ...]:
+    def try_other_ways(self, folders: Sequence[Path]) -> "tuple[WayCard, ...]":
         """The score-cards of the ways that the probe does not try; places are made in the folders."""
+        from consentry.enforce.native.otherways import try_other_ways  # noqa: PLC0415 - as below
+
         return try_other_ways(self._tried, folders, self._host.protected)
 
-    def _try_out(self) -> Trial:
+    def _try_out(self) -> "Trial":
+        from consentry.enforce.native.probe import (  # noqa: PLC0415 - no run is a trial
+            try_out,
+            try_out_bare,
+        )
+
         without = self.without_namespaces()
         if without is not None:
             return try_out_bare(self.name, self._tried, without)
