@@ -13,7 +13,7 @@ from typing import Final
 
 from consentry.enforce.engines.nativecode import CodePlan, NativeCode
 from consentry.service.binding import BoundWish, workspace_here
-from consentry.service.ledgers import LedgerPlace, ledger_place
+from consentry.service.ledgers import LedgerPlace, ledger_place, state_folder
 from consentry.service.remembering import Remembered
 from consentry.service.runground import Call, joined, places_of, roots_of
 from consentry.service.snippetruns import CodeWish, bind_code, require_snippet, words_of_code
@@ -64,6 +64,7 @@ class CodeCalls:
 
     def _prepare(self, call: Call[CodeWish]) -> PreparedCode:
         around = call.around
+        state_folder(around)
         bound = bind_code(call.wish, workspace_here(around, call.workspace), around)
         home = own_home(around).path
         with self._one_at_a_time:

@@ -15,7 +15,7 @@ from consentry.service.enginechoice import Chosen, choose_engine, engine_desk
 from consentry.service.imagechoice import chosen_image
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
-from consentry.service.ledgers import ledger_place
+from consentry.service.ledgers import ledger_place, state_folder
 from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import Asked, journal_of_terminal, refusals_recorded
 from consentry.service.runledger import Run
@@ -82,6 +82,7 @@ def carry_out(
     home = own_home(around).path
     with ExitStack() as held:
         with refusals_recorded(asked_for(wish, trigger), lambda: journal_of_terminal(around)):
+            state = state_folder(around)
             keeping = keeping_of(around)
             image = chosen_image(wish.engines, wish.image, around)
             place_of_work = workspace_here(around, workspace)
@@ -94,7 +95,6 @@ def carry_out(
                 bound, chosen = _in_image(wish, place_of_work, around, image, held)
                 require_rehearsable(arrival, bound, keeping)
         journal = held.enter_context(journal_of_terminal(around))
-        state = ledger_place(around).folder
         place = Place(journal, state, keeping)
         recover_here(place)
         runner = Runner(chosen.engine, journal, state, home)

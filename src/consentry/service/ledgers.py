@@ -82,6 +82,13 @@ def ledger_for_writing(around: Surroundings, clock: Clock | None = None) -> Ledg
     return ledger
 
 
+def state_folder(around: Surroundings) -> Path:
+    """The state directory, made on first use: a box that was planned before could look into it."""
+    place = ledger_place(around)
+    make_state_folder(place)
+    return place.folder
+
+
 def make_state_folder(place: LedgerPlace) -> None:
     """The state directory and what it is in, made on first use, closed to others."""
     try:

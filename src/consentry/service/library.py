@@ -46,7 +46,7 @@ from consentry.service.givenvalues import Word
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
 from consentry.service.kepttools import KeptTools
-from consentry.service.ledgers import LedgerPlace, ledger_place
+from consentry.service.ledgers import LedgerPlace, ledger_place, state_folder
 from consentry.service.profiles import NamedProfile
 from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import Asked, found_profile, refusals_recorded
@@ -145,6 +145,7 @@ class Library:
 
     def _prepare(self, call: Call[RunWish]) -> "_Prepared":
         around = call.around
+        state_folder(around)
         bound = bind_wish(call.wish, workspace_here(around, call.workspace), around)
         home, place = own_home(around).path, ledger_place(around)
         path = around.environ.get("PATH", "")

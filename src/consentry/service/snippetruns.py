@@ -41,7 +41,7 @@ from consentry.service.binding import (
 from consentry.service.enginechoice import require_native
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
-from consentry.service.ledgers import ledger_place
+from consentry.service.ledgers import state_folder
 from consentry.service.programsearch import require_text
 from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import (
@@ -223,11 +223,11 @@ def carry_out_code(
         with refusals_recorded(
             asked_for_code(wish, Trigger.USER_COMMAND), lambda: journal_of_terminal(around)
         ):
+            state = state_folder(around)
             bound = bind_code(wish, workspace_here(around, workspace), around)
             engine = held.enter_context(closing(NativeCode(home)))
             plan = engine.compile(bound.confinement, bound.protected, wish.preload)
         journal = held.enter_context(journal_of_terminal(around))
-        state = ledger_place(around).folder
         place = Place(journal, state, keeping_of(around))
         recover_here(place)
         terms = TakeoverTerms(tidying=tidying_of(place))
