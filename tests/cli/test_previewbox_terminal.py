@@ -21,7 +21,7 @@ TMUX = shutil.which("tmux")
 pytestmark = pytest.mark.skipif(
     TMUX is None, reason="tmux is not installed: no terminal to look at"
 )
-KEYS = "a approve · d deny"
+KEYS = "a approve | d deny"
 PATIENCE = 20
 Show = Callable[[str], list[str]]
 

@@ -104,7 +104,7 @@ def test_without_utf8_the_terminal_gets_ascii(line: CommandLine) -> None:
         terminal.answer("", "d")
         assert terminal.ended() == 126
     assert "+- Tool Execution Request" in shown
-    assert shown.isascii()
+    assert terminal.screen.isascii()
 
 
 def test_a_silent_run_shows_how_long_it_takes_and_what_it_came_to(line: CommandLine) -> None:
