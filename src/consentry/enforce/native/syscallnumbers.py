@@ -3,8 +3,12 @@
 A name that a machine lacks (the old calls without `at`) has no number there and needs no rule.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as `typing` has it, which the launcher should not have to load
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Final
 
 _X86_64: Final = {
     "open": 2, "creat": 85, "execve": 59, "connect": 42, "sendto": 44, "socket": 41,
