@@ -233,4 +233,5 @@ def test_what_may_hold_is_found_by_indexes_alone(keepers: Keepers) -> None:
         "SCAN session USING INDEX session_open"
     ]
     assert [line for line in said if "consent_lasting (tool=? AND expires_at" in line] != []
+    assert any("consent_of_session (session_id=? AND tool=?)" in line for line in said)
     assert any("consent_latest (tool=?)" in line for line in said)
