@@ -20,6 +20,8 @@ __all__ = ["postgres_server", "postgres_url"]  # fixtures that tests here ask fo
 
 PROGRAM = (sys.executable, "-m", "consentry")
 NOBODY = 65534
+# Found out once by each process that runs tests: it takes starting the command to know.
+_INTERPRETERS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,9 @@ def interpreter_for(identity: dict[str, Any]) -> tuple[tuple[str, ...], dict[str
 
     A development interpreter may lie in a home folder that nobody else can enter.
     """
+    known = _INTERPRETERS.get(repr(identity))
+    if known is not None:
+        return known
     packages = [path for path in sys.path if path.endswith("site-packages")]
     modules = os.pathsep.join([str(Path(consentry_package.__file__).parents[1]), *packages])
     ways = (
@@ -126,6 +131,7 @@ def interpreter_for(identity: dict[str, Any]) -> tuple[tuple[str, ...], dict[str
             reasons.append(str(problem))
         else:
             assert tried.stdout.decode().startswith("consentry ")
+            _INTERPRETERS[repr(identity)] = (program, environ)
             return program, environ
     pytest.skip(f"user {NOBODY} can run no interpreter: {'; '.join(reasons)}")
 

@@ -17,11 +17,14 @@ from tests.denos import deno_line
 
 __all__ = ["deno_line"]  # a fixture that tests here ask for by name
 
-TRIES = """
+TEMPORARY = Path(f"/tmp/of-deno-{os.getpid()}")
+TRIES = (
+    f'const TEMPORARY = "{TEMPORARY}";'
+    """
 const tries: Record<string, () => unknown> = {
   data: () => Deno.readTextFileSync("data/x"),
   other: () => Deno.readTextFileSync("other"),
-  tmp: () => { Deno.writeTextFileSync("/tmp/x", "x"); return Deno.readTextFileSync("/tmp/x"); },
+  tmp: () => { Deno.writeTextFileSync(TEMPORARY, "x"); return Deno.readTextFileSync(TEMPORARY); },
   output: () => Deno.writeTextFileSync("output/x", "made"),
   home: () => Deno.env.get("HOME"),
   lang: () => Deno.env.get("LANG"),
@@ -35,6 +38,7 @@ for (const [name, tried] of Object.entries(tries)) {
 }
 console.log(JSON.stringify(done));
 """
+)
 MAY: dict[str, list[str]] = {
     "minimal": [],
     "readonly": ["data"],
@@ -73,7 +77,7 @@ def test_what_a_set_opens(deno_line: CommandLine, name: str) -> None:
     assert words[-2:] == [str((deno_line.cwd / "tries.ts").resolve()), "word"]
     assert record["sandbox"]["engine"] == "deno"
     assert (deno_line.cwd / "output/x").exists() == ("output" in MAY[name])
-    assert not Path("/tmp/x").exists()
+    assert not TEMPORARY.exists()
 
 
 def test_trusted_is_never_given(consentry: CommandLine) -> None:

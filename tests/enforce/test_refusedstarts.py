@@ -2,6 +2,7 @@
 
 import os
 import resource
+import select
 import signal
 import socket
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from tests.enforce.boxes import ENVIRONMENT, WORKSPACE_AND_TMP, program_of
 
 REFUSED = 12
 AT_ONCE, EACH = 4, 12
+PATIENCE = 30
 
 
 @pytest.fixture
@@ -113,6 +115,13 @@ def test_a_box_that_ends_before_its_program_is_there_takes_nobody_along(
     assert _printed(engine, wanted) == b"content"
 
 
+def _wait_for_hangup(control: socket.socket) -> None:
+    """A box that was just being built has the launcher's end for a moment longer than it."""
+    poll = select.poll()
+    poll.register(control, select.POLLHUP)
+    assert poll.poll(PATIENCE * 1000), "somebody still has the other end"
+
+
 def test_a_call_that_cannot_be_made_leaves_nothing_open(
     engine: NativeEngine, wanted: Confinement
 ) -> None:
@@ -125,6 +134,7 @@ def test_a_call_that_cannot_be_made_leaves_nothing_open(
         ended = engine._launcher()
         os.kill(ended._process.pid, signal.SIGKILL)
         ended._process.wait()
+        _wait_for_hangup(ended._control)
         with pytest.raises(Refused), closing(HeldLimits(plan.limits, "run-late")) as held:
             engine._run(ended, plan, (), Io(keeps=True), held, None, _refuse, None)
         assert _printed(engine, wanted) == b"content"

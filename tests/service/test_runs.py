@@ -20,6 +20,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused
 from consentry.base.ids import Uuid7Ids
 from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.enforce.native import calls
 from consentry.record.auditfields import ExecutionStatus, Trigger
 from consentry.service.audit import whole_event
 from consentry.service.commandline import RunWish, bind_wish
@@ -33,6 +34,7 @@ from consentry.store.journal import Journal
 from tests.service.conftest import MakeAround
 
 PATH = {"PATH": "/usr/bin:/bin"}
+_MS_SHARED = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,15 +212,29 @@ def descriptors() -> Iterator[None]:
 @pytest.mark.usefixtures("descriptors")
 def test_runs_leave_nothing_open(place: Place) -> None:
     """Neither descriptors nor folders nor mounts, whether it writes or not."""
-    mounts = Path("/proc/self/mounts").read_text()
     temporary = _unused_folders()
-    for _ in range(3):
-        place.run("sh", "-c", "echo x > made", write=(".",))
-    assert Path("/proc/self/mounts").read_text() == mounts
+    with ThreadPoolExecutor(1, initializer=_have_mounts_of_our_own) as thread:
+        before, after = thread.submit(_mounts_around_runs, place).result()
+    assert after == before
     deadline = time.monotonic() + 30
     while not _unused_folders() <= temporary:  # somebody may be just about to use one
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def _mounts_around_runs(place: Place) -> tuple[str, str]:
+    before = Path("/proc/thread-self/mounts").read_text()
+    for _ in range(3):
+        place.run("sh", "-c", "echo x > made", write=(".",))
+    return before, Path("/proc/thread-self/mounts").read_text()
+
+
+def _have_mounts_of_our_own() -> None:
+    """What others mount meanwhile is not seen by this thread; what its own runs let out is."""
+    if os.geteuid() == 0:  # nobody else may
+        calls.unshare(calls.CLONE_NEWNS)
+        calls.mount("none", "/", "", calls.MS_REC | calls.MS_PRIVATE)
+        calls.mount("none", "/", "", calls.MS_REC | _MS_SHARED)
 
 
 def _unused_folders() -> set[Path]:
