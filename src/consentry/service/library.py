@@ -2,8 +2,9 @@
 
 The object is the library's session: it begins with the first run, ends when the object is closed, and
 is found to be over by whoever looks if the process was killed. `consentry.exec` uses one for the whole
-process. What a call names is the decision, as a command line is; nothing is asked, and nothing is kept
-that a later call could use.
+process. What a call of `exec` names is the decision, as a command line is; nothing is asked, and no
+decision is kept for a later call. Whether a tool may run is asked of the store for every run. What was
+found and compiled for a call is kept while nothing that it rests on has changed.
 """
 
 import atexit
