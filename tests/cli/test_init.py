@@ -82,12 +82,12 @@ def test_a_folder_that_may_not_be_written(as_nobody: CommandLine) -> None:
     assert_error(as_nobody("init"), Code.FILE_UNUSABLE)
 
 
-@pytest.mark.parametrize("tool", ["make-hello", "npm-hello"])
+@pytest.mark.parametrize("tool", ["make-hello", "make-build", "npm-hello"])
 def test_what_is_proposed_is_enough_to_run(consentry: CommandLine, home: Path, tool: str) -> None:
     """Approved beforehand at its exact digest, because nobody can be asked here: the script runs."""
     if tool == "npm-hello" and not Path("/usr/bin/npm").exists():
         pytest.skip("there is no npm here")
-    (consentry.cwd / "Makefile").write_text("hello:\n\t@echo hello\n")
+    (consentry.cwd / "Makefile").write_text("hello build:\n\t@echo hello\n")
     (consentry.cwd / "package.json").write_text('{"scripts": {"hello": "echo hello"}}')
     consentry("init")
     consentry("init", "--own")

@@ -198,6 +198,13 @@ def test_targets_of_make() -> None:
     assert (tools[0].entrypoint.command, tools[0].entrypoint.arguments) == ("make", ("all",))
 
 
+def test_no_folder_is_made_that_make_would_take_for_its_target() -> None:
+    """A box has the folders that may be written: `build` would be up to date, and nothing be built."""
+    bare = Project(folders=frozenset(), files=frozenset({"Makefile"}), bins=frozenset())
+    [draft] = from_makefile(b"build:\n\techo hi > build/x\n", "Makefile", bare).drafts
+    assert patterns(read(draft))[1] == ["dist/**"]
+
+
 def test_without_phony_targets_those_that_look_like_no_file() -> None:
     """Patterns, variables, special targets and conditions are none."""
     text = (

@@ -226,9 +226,11 @@ def _written(kind: Mapping[str, Any], project: Project, script: str) -> Iterator
     places = [
         folder for word, named in kind["written"].items() if word in words for folder in named
     ]
-    # Of folders that are there all, or else the most usual one, which will be new.
+    # Of folders that are there all, or else the most usual one, which will be new. One that is called
+    # as the script would be its target to make: there already, and nothing left to do.
     there = [folder for folder in places if folder in project.folders]
-    for folder in dict.fromkeys(there or places[:1]):
+    new = [folder for folder in places if folder != script]
+    for folder in dict.fromkeys(there or new[:1]):
         yield DraftPattern(f"{folder}/**", stated="where such a script usually writes")
 
 
