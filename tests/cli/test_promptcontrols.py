@@ -3,8 +3,10 @@
 That the attacks fail, and that the same answer counts when a person gives it, is in `test_approve.py`.
 """
 
+import os
 import subprocess
 import sys
+import time
 
 from tests.cli.asking import consents_given, put, request_of
 from tests.cli.conftest import CommandLine
@@ -57,10 +59,13 @@ def test_a_program_that_only_inherits_the_terminal_says_nothing(consentry: Comma
     It waits for a key, and no key comes; whoever ends the agent leaves the question open.
     """
     request_id = put(consentry)
-    words = " ".join(consentry.program)
-    script = f"echo a | {words} approve {request_id} --session & sleep 4; kill -9 $!; echo over"
+    words, enough = " ".join(consentry.program), consentry.cwd / "enough"
+    os.mkfifo(enough)
+    script = f"echo a | {words} approve {request_id} --session & read -r _ <{enough}; kill -9 $!; echo over"
     with at_terminal(consentry, "-c", script, program=["/bin/sh"]) as terminal:
         terminal.see("a approve")
+        time.sleep(1)  # for an answer that must not come
+        enough.write_text("now\n")
         terminal.see("over")
     assert request_of(consentry, request_id).status == "pending"
 

@@ -258,7 +258,10 @@ def test_a_terminal_of_ones_own_making_is_the_same_users_limit_and_a_passphrase_
     consentry("run", "--no-wait", "greet")
     request = requests_of(consentry)[-1]["requestId"]
     approve = shlex.join([*consentry.program, "approve"])
-    piped = f"(sleep 4; echo a; sleep 1) | setsid script -qec '{approve} {{}}' /dev/null"
+    # It types when the question is there to be read, and leaves a moment later.
+    typing = "until grep -qs '^> ' seen || [ -e over ]; do sleep 0.05; done; echo a; sleep 1"
+    asking = f"setsid script -qfec '{approve} {{}}' seen; ended=$?; touch over; exit $ended"
+    piped = f"rm -f seen over; ({typing}) | ({asking})"
     settings = config_of(consentry) / "settings.yaml"
     write(consentry, settings, {"approvals": {"passphrase": True}})
     assert consentry.in_shell(piped.format(request)).status != 0
