@@ -271,3 +271,50 @@ def test_a_terminal_of_ones_own_making_is_the_same_users_limit_and_a_passphrase_
     request = requests_of(consentry)[-1]["requestId"]
     assert consentry.in_shell(piped.format(request)).status == 0
     assert consentry("run", "--request", request).status == 0
+
+
+@pytest.mark.parametrize("led", ["> said.txt", "2>&1 | cat", "</dev/null > said.txt", ""])
+def test_the_settings_of_the_terminal_are_as_they_were(line: CommandLine, led: str) -> None:
+    """A program that turns off lines and echo, on its own terminal or on ours, leaves both on."""
+    code = (
+        "import sys, tty\n"
+        "for each in (0, 2):\n"
+        "    try:\n"
+        "        tty.setraw(each)\n"
+        "        print('raw', each, file=sys.stderr, flush=True)\n"
+        "    except Exception:\n"
+        "        pass\n"
+    )
+    write_tool(line, "raw", code)
+    write_consent(line, {"none": {"allowedTools": ["raw"]}})
+    script = f"{shlex.join(line.program)} run raw {led}; stty -a | tr ' ' '\\n' | grep -x -e '.*icanon' -e '.*echo'"
+    with at_terminal(line, "-c", script, program=["/bin/bash"]) as terminal:
+        assert terminal.ended() == 0, terminal.screen
+    assert "raw " in terminal.screen
+    words = terminal.screen.split()
+    assert {"icanon", "echo"} <= set(words), terminal.screen
+
+
+def test_a_yes_to_a_question_that_the_tool_drew_is_no_yes_to_ours(consentry: CommandLine) -> None:
+    """What is typed while the tool runs is the tool's, and what is left of it is thrown away."""
+    code = (
+        "import pathlib, time\n"
+        "pathlib.Path('made.txt').write_text('made')\n"
+        "print('commit exactly this?\\na approve - d deny\\n> ', end='', flush=True)\n"
+        "time.sleep(1)\n"
+    )
+    made = [{"pattern": "made.txt", "purpose": "what it makes"}]
+    write_tool(consentry, "make", code, fileWrite=made, riskLevel="high")
+    with at_terminal(consentry, "run", "make", size=TALL) as terminal:
+        terminal.answer("make", "a")
+        terminal.answer("why?", "it is needed")
+        terminal.answer("type make", "make")
+        terminal.answer("commit exactly this?", "a\na\na")
+        terminal.see("commit exactly this?")
+        terminal.see("\n> ")
+        time.sleep(1)
+        assert terminal.process.poll() is None
+        assert not (consentry.cwd / "made.txt").exists()
+        terminal.type("d\n")
+        assert terminal.ended() == 126, terminal.screen
+    assert not (consentry.cwd / "made.txt").exists()

@@ -6,8 +6,9 @@ reach this process are passed to the program, which decides what to make of them
 
 import os
 import signal
+import termios
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -21,6 +22,7 @@ _PASSED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.
 def streams(*, captured: bool, capped: bool) -> Iterator[Io]:
     """The streams of this process as a run gets them; afterwards everything is as it was."""
     with ExitStack() as held:
+        held.enter_context(_settings_kept())
         if captured:
             io = Io(stdin=None if os.isatty(0) else 0, keeps=True)
         elif os.isatty(1):
@@ -58,10 +60,35 @@ def _on_terminal(held: ExitStack) -> Io:
     return Io(stdin=stdin, stderr=None if os.isatty(2) else 2, terminal=terminal)
 
 
-def _is_in_front() -> bool:
+@contextmanager
+def _settings_kept() -> Iterator[None]:
+    """The user's terminal has its settings again afterwards.
+
+    Where standard output leads elsewhere a program has the other streams as they are, and may change
+    the settings of a terminal there: leave it raw, or without an echo.
+    """
+    shared = next((each for each in (0, 1, 2) if os.isatty(each)), None)
+    before = None if shared is None else _settings(shared)
+    try:
+        yield
+    finally:
+        if shared is not None and before is not None and _settings(shared) != before:
+            with suppress(termios.error):
+                if _is_in_front(shared):
+                    termios.tcsetattr(shared, termios.TCSADRAIN, before)
+
+
+def _settings(terminal: int) -> list[Any] | None:
+    try:
+        return termios.tcgetattr(terminal)
+    except termios.error:
+        return None
+
+
+def _is_in_front(terminal: int = 0) -> bool:
     """Whether the terminal is ours to type on; in the background it would stop us for trying."""
     try:
-        return os.tcgetpgrp(0) == os.getpgrp()
+        return os.tcgetpgrp(terminal) == os.getpgrp()
     except OSError:
         return False
 

@@ -1,8 +1,10 @@
 """How a program's input and output reach it: as they are, captured, or through a terminal of its own.
 
 Output that is captured or capped passes through pipes, so that a program that prints without end
-meets its limit. A terminal is never shared with confined code: it gets one of its own, whose bytes
-are passed on, so that it can neither type for the user nor change the user's settings.
+meets its limit. A program that prints to a terminal gets one of its own, whose bytes are passed on, so
+that it can neither type for the user nor change the user's settings. Where only other streams are a
+terminal they are the program's as they are: it cannot type there (the kernel's call for that is closed in
+the box), and whoever started it puts the settings back.
 """
 
 import errno

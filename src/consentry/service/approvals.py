@@ -47,8 +47,6 @@ _ENDINGS: Final = {
     Outcome.SUPERSEDED: Code.APPROVAL_SUPERSEDED,
 }
 
-_ANEW: Final = "run it again with `consentry run TOOL`; the question is put anew"
-
 
 class Waits(StrEnum):
     """Where a question waits, which says for how long."""
@@ -211,8 +209,7 @@ def require_approved(request: ApprovalRequest) -> Answer:
     by = "" if answer.outcome is not Outcome.DENIED else f" by `{answer.by}`"
     why = f": {answer.reason}" if answer.reason else ""
     message = f"{named} ({request.question.text}) was {request.status}{by} at {when}{why}"
-    is_tool = request.question.kind is RequestKind.CONSENT
-    raise Refused(_ENDINGS[answer.outcome], message, help_line=_ANEW if is_tool else None)
+    raise Refused(_ENDINGS[answer.outcome], message)
 
 
 def workspace_of(request: ApprovalRequest) -> str | None:
