@@ -1,19 +1,26 @@
 """Consents in a real store: given by a person, used once, taken back."""
 
+from typing import Any
+
 import pytest
 
 from consentry.base.clock import ManualClock
 from consentry.base.errors import BadInput, ConsentryError
 from consentry.base.units import Duration
-from consentry.decide.consent import ConsentTerms
+from consentry.decide.consent import Consent, ConsentTerms
 from consentry.decide.consentcheck import ConsentNeed, Lack, holding, why_not
 from consentry.decide.identity import Role
 from consentry.decide.lasting import Lasts
 from consentry.decide.question import Outcome
 from consentry.decide.session import SessionKind
+from consentry.record.auditfields import ConsentMethod
+from consentry.record.envelope import Context
+from consentry.record.events import EventType
 from consentry.store.consents import THAT_MAY_HOLD
 from consentry.store.database import Dialect
+from consentry.store.journal import About, Journal
 from consentry.store.ledger import Ledger
+from consentry.surface.wire import surface_to_json
 from tests.decide.samples import (
     APPROVER,
     DIGEST,
@@ -235,3 +242,39 @@ def test_what_may_hold_is_found_by_indexes_alone(keepers: Keepers) -> None:
     assert [line for line in said if "consent_lasting (tool=? AND expires_at" in line] != []
     assert any("consent_of_session (session_id=? AND tool=?)" in line for line in said)
     assert any("consent_latest (tool=?)" in line for line in said)
+
+
+def test_the_run_that_was_asked_for_is_one_however_long_the_yes_is_remembered(
+    keepers: Keepers,
+) -> None:
+    """CONTRACTS §8-bind: decided once as asked for, and as often as wanted as remembered."""
+    asked = keepers.requests.ask(question(), MINUTE).request_id
+    keepers.requests.answer(asked, answer())
+    given = keepers.consents.give(terms(request_id=asked))
+    method = ConsentMethod.EXPLICIT_APPROVAL
+    decide(keepers, given, ConsentMethod.REMEMBERED)
+    decide(keepers, given, method)
+    before = types(keepers.ledger)
+    with pytest.raises(ConsentryError) as caught:
+        decide(keepers, given, method)
+    assert (caught.value.code, types(keepers.ledger)) == ("consent-closed", before)
+    decide(keepers, given, ConsentMethod.REMEMBERED)
+
+
+def decide(keepers: Keepers, consent: Consent, method: ConsentMethod) -> None:
+    """Records that a run was decided by it, as the transaction of a permit does."""
+    context = Context(OWNER, keepers.machine_id)
+    journal = Journal(keepers.ledger, keepers.ids, keepers.clock, context)
+    is_remembered = method is ConsentMethod.REMEMBERED
+    use = keepers.consents.use_of(consent.consent_id, is_remembered=is_remembered)
+    payload: dict[str, Any] = {
+        "subject": "tool:build",
+        "decision": "allowed",
+        "consentMethod": method.value,
+        "profile": "tool:build",
+        "arguments": ["build", '"consentMethod":"remembered"'],
+        "surface": surface_to_json(SURFACE),
+        "consent": {"consentId": consent.consent_id},
+    }
+    draft = journal.draft(EventType.RUN_DECIDED, About("tool:build"), payload, keepers.clock.now())
+    journal.record(draft, *use.drafts, change=use.change)
