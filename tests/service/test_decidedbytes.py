@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from consentry.base.canonical import Digest
 from consentry.base.clock import SystemClock
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.ids import Uuid7Ids
 from consentry.decide.tooldigest import tool_digest
+from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.sealing import seal
 from consentry.record.auditfields import ConsentMethod
@@ -26,7 +26,11 @@ from consentry.service.surroundings import Surroundings
 from consentry.store.journal import Journal
 from tests.service.conftest import MakeAround
 
-MANIFEST = Digest(f"sha256:{'0' * 64}")
+MANIFEST = read_tool_manifest(
+    b'{"tool": {"name": "told", "description": "A tool of the tests", "version": "1.0.0", '
+    b'"capabilities": {}, "riskLevel": "low"}}',
+    "told.json",
+)
 
 
 @pytest.fixture
@@ -56,8 +60,8 @@ def tool(project: Path) -> Path:
 def _decided(tool: Path) -> RunDecision:
     """About the tool as it is now."""
     with closing(seal(tool)) as sealed:
-        digest = tool_digest(MANIFEST, [[sealed.digest]])
-    facts = ToolFacts("told", "1", MANIFEST, digest, ((str(tool),),))
+        digest = tool_digest(MANIFEST.digest, [[sealed.digest]])
+    facts = ToolFacts(MANIFEST, digest, ((str(tool),),))
     return RunDecision(subject=facts.subject, method=ConsentMethod.COMMAND_LINE, tool=facts)
 
 

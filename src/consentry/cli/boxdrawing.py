@@ -49,7 +49,7 @@ _NARROW: Final = frozenset("┌┐├┤└┘│┊─•□■⚙⏱")
 
 def glyphs_for(environ: Mapping[str, str]) -> Glyphs:
     """Unicode where the locale says UTF-8 and the terminal is not the console, which has few glyphs."""
-    names = (environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    names = (environ.get("LC_ALL", ""), environ.get("LC_CTYPE", ""), environ.get("LANG", ""))
     locale = next((name for name in names if name), "").lower().replace("-", "")
     is_bare = environ.get("TERM", "") in ("linux", "dumb")
     return UNICODE if "utf8" in locale and not is_bare else ASCII

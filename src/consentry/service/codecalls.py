@@ -64,8 +64,9 @@ class CodeCalls:
 
     def _prepare(self, call: Call[CodeWish]) -> PreparedCode:
         around = call.around
+        workspace = workspace_here(around, call.workspace)
         state_folder(around)
-        bound = bind_code(call.wish, workspace_here(around, call.workspace), around)
+        bound = bind_code(call.wish, workspace, around)
         home = own_home(around).path
         with self._one_at_a_time:
             if home not in self._engines:

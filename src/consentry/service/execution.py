@@ -82,10 +82,10 @@ def carry_out(
     home = own_home(around).path
     with ExitStack() as held:
         with refusals_recorded(asked_for(wish, trigger), lambda: journal_of_terminal(around)):
-            state = state_folder(around)
             keeping = keeping_of(around)
             image = chosen_image(wish.engines, wish.image, around)
             place_of_work = workspace_here(around, workspace)
+            state = state_folder(around)  # refused before, where it would lie in the workspace
             if image is None:
                 bound = bind_wish(wish, place_of_work, around)
                 require_rehearsable(arrival, bound, keeping)

@@ -146,8 +146,9 @@ class Library:
 
     def _prepare(self, call: Call[RunWish]) -> "_Prepared":
         around = call.around
+        workspace = workspace_here(around, call.workspace)
         state_folder(around)
-        bound = bind_wish(call.wish, workspace_here(around, call.workspace), around)
+        bound = bind_wish(call.wish, workspace, around)
         home, place = own_home(around).path, ledger_place(around)
         path = around.environ.get("PATH", "")
         ground = EngineGround(

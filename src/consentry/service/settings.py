@@ -115,6 +115,21 @@ SETTINGS = (
         "The value dumb switches colour off, unless --color says otherwise.",
     ),
     _variable(
+        "LC_ALL",
+        "not set",
+        "The locale; prompts are drawn with box characters where it says UTF-8, in ASCII elsewhere.",
+    ),
+    _variable(
+        "LC_CTYPE",
+        "not set",
+        "The same, where LC_ALL is not set.",
+    ),
+    _variable(
+        "LANG",
+        "not set",
+        "The same, where neither LC_ALL nor LC_CTYPE is set.",
+    ),
+    _variable(
         "COLUMNS",
         "the width of the terminal, else 80",
         "The width that pages are laid out for, kept between 40 and 100.",

@@ -223,8 +223,9 @@ def carry_out_code(
         with refusals_recorded(
             asked_for_code(wish, Trigger.USER_COMMAND), lambda: journal_of_terminal(around)
         ):
+            place_of_work = workspace_here(around, workspace)
             state = state_folder(around)
-            bound = bind_code(wish, workspace_here(around, workspace), around)
+            bound = bind_code(wish, place_of_work, around)
             engine = held.enter_context(closing(NativeCode(home)))
             plan = engine.compile(bound.confinement, bound.protected, wish.preload)
         journal = held.enter_context(journal_of_terminal(around))
