@@ -13,7 +13,6 @@ it; the ledger's own order (`seq`) does not depend on time.
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from threading import Lock
@@ -22,6 +21,7 @@ from typing import Protocol
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
 from consentry.base.units import Duration
+from consentry.base.values import dataclass
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)

@@ -15,9 +15,9 @@ is hostile: it is kept as it came and escaped by `base.safetext` when it is show
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from consentry.base.codes import Code, ExitStatus
+from consentry.base.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

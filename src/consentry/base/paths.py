@@ -16,12 +16,12 @@ import fcntl
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NewType
 
 from consentry.base.errors import FilesystemRace, NotAFile, PathEscape
 from consentry.base.result import Err, Ok, Result
+from consentry.base.values import dataclass
 
 FileDescriptor = NewType("FileDescriptor", int)
 

@@ -1,7 +1,8 @@
 """`Result`, for the few interfaces whose document returns one. Everything else raises."""
 
-from dataclasses import dataclass
 from typing import Generic, NoReturn, TypeVar
+
+from consentry.base.values import dataclass
 
 Value_co = TypeVar("Value_co", covariant=True)
 Problem_co = TypeVar("Problem_co", bound=Exception, covariant=True)

@@ -27,7 +27,6 @@ nothing raises; time grows with the length of the input.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 
@@ -43,6 +42,7 @@ from consentry.base.secretsigns import (
     secret_value_of,
 )
 from consentry.base.secrettext import SCHEME, mask_code, mask_data, mask_text, split_first_word
+from consentry.base.values import dataclass
 
 __all__ = ["HIDDEN", "mask_arguments", "mask_text"]
 

@@ -11,10 +11,10 @@ value itself.
 """
 
 import re
-from dataclasses import dataclass
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 
 _NUMBER_AND_UNIT = re.compile(r"(\d{1,20})(?:\.(\d{1,3}))? ?([A-Za-z]+)", re.ASCII)
 

@@ -7,11 +7,11 @@ The answer itself is read from the terminal, so a process without one is refused
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.safetext import safe_line
+from consentry.base.values import dataclass, replace
 from consentry.cli.dialogue import Presets, Sheet
 from consentry.cli.effectplace import effects_here
 from consentry.cli.output import Output

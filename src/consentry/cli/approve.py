@@ -1,12 +1,11 @@
 """`consentry approve`: says yes to a question that waits, at this terminal."""
 
-from dataclasses import replace
-
 import click
 
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import ConsentryError, Refused
 from consentry.base.safetext import safe_line
+from consentry.base.values import replace
 from consentry.cli.answerplace import AnswerPlace, answers_here, tell_answered
 from consentry.cli.command import OneOf, PlainCommand, Text, output_of, usage_problem
 from consentry.cli.dialogue import Presets

@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
@@ -11,6 +10,7 @@ from consentry.base.clock import SystemClock
 from consentry.base.codes import ExitStatus
 from consentry.base.ids import Uuid7Ids
 from consentry.base.safetext import safe_line
+from consentry.base.values import dataclass
 from consentry.cli.command import File, PlainCommand, Text, output_of, usage_problem
 from consentry.cli.output import Output
 from consentry.cli.table import Page

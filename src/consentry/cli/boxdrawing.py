@@ -8,11 +8,11 @@ wide they are with it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import Final
 
 from consentry.base.safetext import Letters
+from consentry.base.values import dataclass
 from consentry.cli.layout import columns_of, laid_out
 
 NARROWEST: Final = 48

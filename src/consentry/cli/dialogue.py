@@ -6,12 +6,12 @@ is asked again; Ctrl-C or the end of input at any question denies.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.safetext import safe_line
+from consentry.base.values import dataclass, replace
 from consentry.cli.boxdrawing import NARROWEST
 from consentry.cli.layout import laid_out
 from consentry.cli.promptpages import PromptOptions, PromptPages

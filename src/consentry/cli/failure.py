@@ -21,13 +21,13 @@ import os
 import signal
 import sys
 import traceback
-from dataclasses import dataclass
 
 import click
 
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import BadDocument, ConsentryError, Problem, Where
 from consentry.base.safetext import safe_line
+from consentry.base.values import dataclass
 from consentry.cli.layout import laid_out
 from consentry.cli.output import (
     ReaderGone,

@@ -8,11 +8,11 @@ the question stays open to other channels until its deadline. Without a terminal
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from consentry.base.clock import Clock
 from consentry.base.safetext import safe_line
+from consentry.base.values import dataclass
 from consentry.cli.boxdrawing import glyphs_for
 from consentry.cli.dialogue import Choice, Dialogue, Guard, Presets, Sheet
 from consentry.cli.previewbox import prompt_text

@@ -6,9 +6,9 @@ remembered can be given only when the last page was seen.
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from consentry.base.safetext import safe_block, safe_line
+from consentry.base.values import dataclass
 from consentry.cli.layout import laid_out
 from consentry.decide.approval import ApprovalRequest
 from consentry.declare.consent import RememberDuration

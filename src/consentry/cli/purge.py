@@ -3,7 +3,6 @@
 import os
 import sys
 from contextlib import closing
-from dataclasses import replace
 
 import click
 
@@ -11,6 +10,7 @@ from consentry.base.clock import SystemClock
 from consentry.base.codes import ExitStatus
 from consentry.base.ids import Uuid7Ids
 from consentry.base.safetext import safe_line
+from consentry.base.values import replace
 from consentry.cli.command import PlainCommand, output_of, usage_problem
 from consentry.cli.output import Output, write_message
 from consentry.cli.table import Page

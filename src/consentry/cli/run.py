@@ -2,13 +2,13 @@
 
 import os
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import partial
 
 import click
 
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass
 from consentry.cli.command import Folder, PlainCommand, Text, output_of
 from consentry.cli.output import Output
 from consentry.cli.progressline import streams_with_progress

@@ -1,8 +1,7 @@
 """Who is with a tool's run at a terminal: is asked there, and told what is announced or waits."""
 
-from dataclasses import dataclass
-
 from consentry.base.safetext import safe_line
+from consentry.base.values import dataclass
 from consentry.cli.output import Output, write_message
 from consentry.cli.table import PROGRAM
 from consentry.decide.approval import ApprovalRequest

@@ -1,7 +1,6 @@
 """Asks the person at the terminal whether a run may be committed, with its effect in sight."""
 
-from dataclasses import replace
-
+from consentry.base.values import replace
 from consentry.cli.effecttext import effect_lines
 from consentry.cli.output import Output
 from consentry.cli.prompt import lines_sheet, terminal_prompt

@@ -8,13 +8,13 @@ An acceptance says how much a configuration counts. It starts nothing and is no 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Protocol
 
 from consentry.base.canonical import Digest, Json, digest_json
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
+from consentry.base.values import dataclass, replace
 from consentry.decide.fields import (
     Fields,
     as_json,

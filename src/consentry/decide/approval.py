@@ -14,7 +14,6 @@ A request is not a grant. What an approval opens is kept as a consent or a grant
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from consentry.base.canonical import Digest, Json
@@ -22,6 +21,7 @@ from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.units import Duration
+from consentry.base.values import dataclass, replace
 from consentry.decide.fields import (
     Fields,
     check_id_field,

@@ -10,11 +10,11 @@ A consent says what a person agreed to. It starts nothing: a permit does, and is
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass, field, replace
 from consentry.decide.fields import (
     Fields,
     as_json,

@@ -7,12 +7,12 @@ beside the preview says what the tool is or may. It is written once, when the qu
 read back strictly.
 """
 
-from dataclasses import dataclass, field
 from typing import Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, field
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.fields import Fields, check_text, check_texts, problem
 from consentry.decide.hidden import hidden_in

@@ -6,12 +6,12 @@ older one was revoked". Nothing here reads a clock or a store: what is passed in
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Self
 
 from consentry.base.canonical import Digest
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass, field
 from consentry.decide.consent import Consent
 from consentry.decide.lasting import Lasts
 from consentry.decide.machine import Machine

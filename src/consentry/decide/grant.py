@@ -12,12 +12,12 @@ version finds them void. A void grant is one that `system` revoked, which no per
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Protocol
 
 from consentry.base.canonical import Json
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass, replace
 from consentry.decide.fields import (
     Fields,
     as_json,

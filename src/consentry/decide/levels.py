@@ -13,11 +13,11 @@ a name that the user trusts would run unasked. For the same reason a level that 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, replace
 from consentry.declare.consent import ConsentConfig, DefaultPolicy, LevelRules, ListedTool
 from consentry.declare.tool import ConsentLevel, RiskLevel, ToolManifest
 

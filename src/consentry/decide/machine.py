@@ -6,11 +6,11 @@ registered, and each change of them is recorded.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final, NewType, Protocol
 
 from consentry.base.canonical import Json
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass, replace
 from consentry.decide.fields import Fields, check_words, problem
 
 MachineScope = NewType("MachineScope", str)

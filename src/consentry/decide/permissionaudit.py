@@ -5,11 +5,11 @@ the mark `ephemeral` stands in the ledger event, the log has the same columns fo
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from consentry.base.canonical import Json
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass
 from consentry.decide.fields import check_text, check_words, problem
 from consentry.decide.identity import Identity, check_identity
 from consentry.surface.permission_sets import PermissionSet, require_legal_step

@@ -9,7 +9,6 @@ write one. What it gives is that nothing starts unrecorded.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Protocol
 
@@ -18,6 +17,7 @@ from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.units import Duration
+from consentry.base.values import dataclass, field, replace
 from consentry.decide.fields import (
     Fields,
     as_json,

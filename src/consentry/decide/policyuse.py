@@ -9,12 +9,12 @@ Nothing here reads a clock or a file: what is passed in is what is judged.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
 from consentry.base.canonical import Digest
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass
 from consentry.decide.machine import Machine, MachineScope
 from consentry.declare.policy import PolicyEntry
 

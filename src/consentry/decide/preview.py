@@ -10,10 +10,10 @@ It promises what could happen, not what will: files counted may be others a mome
 libraries and modules that a program loads are not listed.
 """
 
-from dataclasses import dataclass, field
 from typing import Final
 
 from consentry.base.canonical import Digest, Json
+from consentry.base.values import dataclass, field
 from consentry.decide.fields import Fields, check_digest, check_text, check_texts, problem
 from consentry.decide.previewfiles import FileUse, Impact
 from consentry.decide.previewparts import (

@@ -4,11 +4,11 @@ Names of files are spelled as patterns are, so that a name that is not UTF-8 has
 nothing here is escaped for a terminal or a page yet.
 """
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from consentry.base.canonical import Json
 from consentry.base.units import Duration
+from consentry.base.values import dataclass, field
 from consentry.decide.fields import Fields, check_text, check_texts, problem
 
 

@@ -3,12 +3,12 @@
 Each has one JSON form and is read strictly. Nothing here is escaped for a terminal or a page yet.
 """
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.units import Duration, Size
+from consentry.base.values import dataclass, field
 from consentry.decide.fields import Fields, check_digest, check_text, check_texts, problem
 from consentry.declare.profile import DeclaredLimits
 from consentry.declare.tool import Origin

@@ -7,13 +7,13 @@ is written do not count before it is accepted. The same holds for which engine c
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, TypeVar
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Where
+from consentry.base.values import dataclass, field, replace
 from consentry.decide.trust import Ignored
 from consentry.declare.pathentries import PathEntry
 from consentry.declare.profile import (

@@ -6,12 +6,12 @@ never approves: it only says that time ran out or that the rules changed.
 """
 
 import json
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from consentry.base.canonical import Digest, Json, canonical_json
 from consentry.base.clock import Instant
 from consentry.base.errors import ConsentryError
+from consentry.base.values import dataclass, field
 from consentry.decide.fields import (
     as_json,
     check_digest,

@@ -12,11 +12,11 @@ one, unless the policy entry says `commit: auto`. Nothing here reads a clock, a 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass
 from consentry.decide.consent import Consent
 from consentry.decide.consentcheck import ConsentNeed, Lack, holding, why_not
 from consentry.decide.lasting import Lasts

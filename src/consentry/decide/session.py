@@ -10,13 +10,13 @@ told on its own machine; elsewhere it is taken to live.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Protocol, TypeAlias
 
 from consentry.base.canonical import Json
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
+from consentry.base.values import dataclass, replace
 from consentry.decide.fields import (
     Fields,
     as_json,

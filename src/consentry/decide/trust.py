@@ -14,11 +14,11 @@ Nothing here reads a file: values in, a value and what does not count out.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
 from consentry.base.errors import Where
+from consentry.base.values import dataclass, field, replace
 from consentry.decide.levels import listing_of
 from consentry.declare.consent import (
     ConsentConfig,

@@ -6,13 +6,13 @@ of the keys that a document wrote down, so that one put on top of another change
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
 from consentry.base.errors import Where
 from consentry.base.units import Duration
+from consentry.base.values import dataclass, field
 from consentry.declare.tool import ConsentLevel
 
 CONSENT_VERSION: Final = "1.0.0"

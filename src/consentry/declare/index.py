@@ -1,8 +1,7 @@
 """What an index of tools says, as values: each tool, its manifest's file, and whether it needs consent."""
 
-from dataclasses import dataclass, field
-
 from consentry.base.errors import Where
+from consentry.base.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

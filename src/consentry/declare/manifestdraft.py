@@ -6,9 +6,9 @@ stranger's text; it is spelled so that it can neither end a quotation nor a rema
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.declare.tool import RiskLevel
 
 TO_FILL_IN: Final = "to fill in"

@@ -6,13 +6,13 @@ The result is read again, and must ask for what both asked for and nothing else.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import yaml
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.declare.manifestdraft import (
     TO_FILL_IN,
     DraftCommand,

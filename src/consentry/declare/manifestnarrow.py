@@ -11,13 +11,13 @@ the tool is bound; a file that was seen stands for itself, and is taken for what
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 import yaml
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass, replace
 from consentry.declare.manifestdraft import flow, quoted
 from consentry.declare.manifestsurface import manifest_surface
 from consentry.declare.narrowest import narrowest

@@ -7,11 +7,11 @@ itself if it was, and the pattern that would cover it is not made.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.surface.automaton import matches
 from consentry.surface.pattern import MOST_CHARACTERS, Anchor, Pattern
 

@@ -1,8 +1,8 @@
 """Reads what a profile says of the network: whether, where to, and with which secrets."""
 
-from dataclasses import dataclass
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.declare.profile import DeclaredSecrets
 from consentry.declare.secretentry import FILE, SecretEntry
 from consentry.declare.toolcapabilities import host_list

@@ -13,11 +13,11 @@ So `no`, `on`, `1e3`, `0o17`, `1_000`, `12:30`, `2024-12-13` and `1.0.0` are tex
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 from consentry.base.canonical import Json
+from consentry.base.values import dataclass
 
 MOST_DEPTH = 64
 MOST_NODES = 20_000

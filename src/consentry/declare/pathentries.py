@@ -6,10 +6,10 @@ still name file and line. Nothing here looks at the disk.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Where
+from consentry.base.values import dataclass, field
 from consentry.declare.values import Value
 from consentry.surface.automaton import Work
 from consentry.surface.pattern import Anchor, Pattern, Wildcard

@@ -4,13 +4,13 @@ An entry is no bypass: it stands for a person's yes to one tool at one version a
 of it is recorded. `commit: auto` stands for the second yes of a strict run as well.
 """
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from consentry.base.canonical import Digest
 from consentry.base.clock import Instant
 from consentry.base.errors import Where
+from consentry.base.values import dataclass, field
 
 POLICY_VERSION: Final = "1"
 

@@ -1,9 +1,9 @@
 """What `settings.yaml` says, as values: how approvals are asked for and how long they wait (CONTRACTS §12)."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from consentry.base.units import Duration
+from consentry.base.values import dataclass
 
 _MINUTE_MS: Final = 60_000
 _ESCALATION: Final = Duration(5 * _MINUTE_MS)

@@ -5,12 +5,12 @@ the engine's. The words of the enumerations are those of the document.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
 from consentry.base.errors import Where
 from consentry.base.units import Duration, Size
+from consentry.base.values import dataclass, field
 from consentry.declare.pathentries import PathEntry
 from consentry.declare.secretentry import SecretEntry
 from consentry.surface.access import Access

@@ -10,11 +10,11 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
+from consentry.base.values import dataclass, field, replace
 from consentry.declare.manifestdraft import DraftCommand, DraftPattern, ManifestDraft
 from consentry.declare.names import is_program
 from consentry.declare.shellwords import programs_in

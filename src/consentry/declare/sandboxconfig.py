@@ -16,12 +16,12 @@ but for `readOnly` paths that an engine provides by itself.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
 from consentry.base.errors import Where
 from consentry.base.nearest import closest
+from consentry.base.values import replace
 from consentry.declare.contradictions import check_profile
 from consentry.declare.linuxcapabilities import LINUX_CAPABILITIES
 from consentry.declare.names import profile_name

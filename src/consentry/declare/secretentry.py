@@ -8,11 +8,11 @@ message repeats it.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.surface.targets import ANY_HOST, Target
 
 FILE: Final = "file"

@@ -1,9 +1,10 @@
 """Edits of a YAML text at the places of its nodes, so that everything else stays to the letter."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import yaml
+
+from consentry.base.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

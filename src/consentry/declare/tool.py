@@ -4,12 +4,12 @@ A manifest is the tool's own word: it asks, and nothing in it grants. The words 
 are those of the document.
 """
 
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from consentry.base.canonical import Digest
 from consentry.base.errors import Where
 from consentry.base.units import Duration, Size
+from consentry.base.values import dataclass, field, replace
 from consentry.declare.pathentries import PathEntry
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope

@@ -6,13 +6,13 @@ wrong, so that the rest is read as well; `reader.read_document` throws away what
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeVar
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Where
 from consentry.base.nearest import closest
+from consentry.base.values import dataclass, field
 from consentry.declare.nodes import (
     Broken,
     Items,

@@ -10,11 +10,11 @@ some seconds for the largest hostile document.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import yaml
 
+from consentry.base.values import dataclass, field
 from consentry.declare.nodes import (
     MOST_DEPTH,
     MOST_NODES,

@@ -14,7 +14,6 @@ by nothing but the check.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -22,6 +21,7 @@ from typing import Final
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, replace
 from consentry.enforce.commitapply import LateConflict
 from consentry.enforce.commitcheck import Conflict, closed_folders, conflicts_of
 from consentry.enforce.commitdesk import DONE, JOURNAL, Desk, Reached, turn, unwatched
@@ -66,7 +66,7 @@ class CommitOutcome:
 
     result: CommitResult
     conflicts: tuple[Conflict, ...] = ()
-    undo: Shelved = Shelved()  # noqa: RUF009 - frozen
+    undo: Shelved = Shelved()
     effect: Digest | None = None
 
 

@@ -8,10 +8,10 @@ as `layer.file_clock_ns` says.
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.commitplaces import Place
 from consentry.enforce.commitplan import Action, Step, seal_at, seal_of_old
 from consentry.enforce.layer import FileType, LayerRoot, Was, path_text

@@ -1,10 +1,10 @@
 """What a commit has set out to do, in a form that a crash cannot lose: the journal and its spelling."""
 
 import json
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from consentry.base.values import dataclass, replace
 from consentry.enforce.commitplan import Action, Seal
 
 VERSION: Final = 1

@@ -10,8 +10,8 @@ is swept after a crash.
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from consentry.base.values import dataclass
 from consentry.enforce.commitdesk import INTENT, Desk
 from consentry.enforce.commitjournal import Site, intent_to_bytes
 from consentry.enforce.commitplan import Step

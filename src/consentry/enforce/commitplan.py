@@ -7,10 +7,10 @@ no step depends on another one.
 import hashlib
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.foldertree import Tree, below, by_place
 from consentry.enforce.layer import Change, ChangeKind, FileType, LayerRoot, Was
 

@@ -8,7 +8,6 @@ mounted, say) is left as it is and tried again the next time: nothing that was r
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
@@ -16,6 +15,7 @@ from typing import TypeAlias
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.commitapply import Application, LateConflict
 from consentry.enforce.commitdesk import (
     DONE,
@@ -71,7 +71,7 @@ def untold(_: Recovered) -> None:
 class Tidying:
     """What goes with a recovery: how what can be undone is kept, and who is told."""
 
-    keeping: Keeping = Keeping()  # noqa: RUF009 - frozen
+    keeping: Keeping = Keeping()
     told: Told = untold
 
 

@@ -13,12 +13,12 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import repeat
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.commitplaces import NEW, Place, slot
 from consentry.enforce.commitplan import Action, Seal, Step, seal_at, seal_of_file
 from consentry.enforce.filecalls import set_mode

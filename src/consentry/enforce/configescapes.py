@@ -12,12 +12,12 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from importlib.resources import files
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.layer import FileType
 
 _TABLE: Final = "configescapes.toml"

@@ -6,10 +6,10 @@ the program will see, and everything that is not said is not there.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from consentry.base.canonical import Digest
+from consentry.base.values import dataclass, field
 from consentry.enforce.egress.secrets import Secret
 from consentry.surface.lattice import Surface
 from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes

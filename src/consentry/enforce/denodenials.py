@@ -9,11 +9,11 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import ConsentryError
+from consentry.base.values import dataclass, field
 from consentry.enforce.roots import OWN_FOLDERS
 from consentry.enforce.violations import Operation, PermissionDenied, Truth
 from consentry.examine.denialtext import DeniedText, denials_in

@@ -9,12 +9,12 @@ stranger's and is not read; code from elsewhere is loaded only where the network
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.roots import OWN_FOLDERS, is_own, place_of
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Level

@@ -8,9 +8,9 @@ says where. A layer without a note is one in memory, and goes when its last desc
 import errno
 import json
 import os
-from dataclasses import dataclass
 from typing import Any, Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.filecalls import open_beneath
 
 NOTE: Final = "note"

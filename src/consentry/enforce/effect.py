@@ -8,11 +8,11 @@ plain JSON of lists, in one fixed order.
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from consentry.base.canonical import Digest, digest_bytes
+from consentry.base.values import dataclass, replace
 from consentry.enforce.layer import Change, ChangeKind, Changes, FileType, LayerRoot, Was
 from consentry.enforce.violations import PermissionDenied
 from consentry.enforce.writeverdicts import Verdicts

@@ -5,12 +5,12 @@ lacks, and then nothing runs.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Self
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, field
 from consentry.enforce.egress.report import Reached
 from consentry.enforce.violations import PermissionDenied, Truth
 

@@ -8,10 +8,10 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from consentry.base.values import dataclass, field
 from consentry.enforce.ownership import ROOT_UID
 
 LANDLOCK_CREATE_RULESET = 444

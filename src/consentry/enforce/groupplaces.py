@@ -7,11 +7,11 @@ we may write and that hands limits on. A group that limits us is never stepped o
 """
 
 import os
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.facts import HostView
 from consentry.enforce.mounts import Mount, place_of_group, read_mounts
 

@@ -17,11 +17,11 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.cgroups import RunGroup, settings_of
 from consentry.enforce.diskcount import DiskCount
 from consentry.enforce.groupstock import GroupStock

@@ -10,8 +10,9 @@ is missing counts as a folder yet to be made, and `..` after it leads back.
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+
+from consentry.base.values import dataclass
 
 MOST_LINKS = 40  # as many as the kernel follows
 

@@ -10,12 +10,12 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.clock import Clock, Instant, SystemClock
 from consentry.base.units import Duration
+from consentry.base.values import dataclass
 from consentry.enforce.folderlock import TRY, WAIT, locked_folder
 from consentry.enforce.foldertree import Tree, remove_folder
 
@@ -38,9 +38,9 @@ _BETWEEN_SWEEPS: Final = Duration(60 * 60 * 1000)
 class Keeping:
     """How long effects are kept, and how many bytes of replaced files in all."""
 
-    span: Duration = Duration(7 * 24 * 60 * 60 * 1000)  # noqa: RUF009 - frozen
+    span: Duration = Duration(7 * 24 * 60 * 60 * 1000)
     most_bytes: int = 2 << 30
-    clock: Clock = SystemClock()  # noqa: RUF009 - it only tells the time
+    clock: Clock = SystemClock()
 
     def until(self) -> Instant:
         """The end of what is kept from now on."""

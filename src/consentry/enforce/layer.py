@@ -13,11 +13,11 @@ import stat
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, Self
 
+from consentry.base.values import dataclass, field
 from consentry.enforce.filecalls import open_beneath
 from consentry.enforce.foldertree import below
 

@@ -10,10 +10,10 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
+from consentry.base.values import dataclass
 from consentry.enforce.diskparts import LayerNote, is_kept, note_of, opened_part
 from consentry.enforce.filecalls import is_same_mount, set_mode
 from consentry.enforce.foldertree import LONGEST_PATH, Tree, names_in

@@ -10,11 +10,11 @@ scan looks at a bounded number of names and reads a bounded number of bytes; wha
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.foldertree import TooMany, Tree, by_place
 from consentry.enforce.layer import (
     Change,

@@ -7,9 +7,9 @@ tells that names came or went. A rename in the layer shows as a deletion and a n
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.foldertree import below
 from consentry.enforce.layer import (
     COMMITTED_TYPES,

@@ -14,11 +14,11 @@ they use, and each process alone.
 import os
 import resource
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
 from consentry.base.canonical import Json
+from consentry.base.values import dataclass, field, replace
 from consentry.enforce.cgroups import RunGroup
 from consentry.enforce.confinement import Limits
 from consentry.enforce.facts import HostView

@@ -6,9 +6,9 @@ known only when one is set.
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from consentry.base.values import dataclass
 from consentry.enforce.facts import Fact, Found, HostView
 
 SOURCE = "/proc/self/mountinfo"

@@ -8,10 +8,10 @@ is as large as whoever fills it likes; beyond the bound there is no answer, and 
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from consentry.base.values import dataclass, field
 from consentry.enforce.roots import Root
 from consentry.surface.automaton import AllOf, matches
 from consentry.surface.pattern import Pattern, Segment, Wildcard

@@ -16,10 +16,10 @@ import select
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from consentry.base.values import dataclass
 from consentry.enforce.limits import Rlimit
 from consentry.enforce.running import Ended
 

@@ -6,12 +6,12 @@ the kernel does, and no more.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 
 MOST_INTERPRETERS: Final = 5
 

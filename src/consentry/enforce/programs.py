@@ -8,9 +8,9 @@ engine does not mean that Consentry can drive it: `driver` says whether this ver
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from consentry.base.values import dataclass
 from consentry.enforce.facts import Fact, Found, HostView
 from consentry.enforce.hops import leads_through
 from consentry.enforce.ownership import stranger_over_file

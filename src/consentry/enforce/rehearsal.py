@@ -11,13 +11,13 @@ staged and journaled. The workspace is neither read nor changed here.
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, replace
 from consentry.enforce.commitrecover import said
 from consentry.enforce.commitstage import copy_content, in_layer, keep_attributes
 from consentry.enforce.effect import EFFECT, Effect, effect_digest

@@ -8,11 +8,11 @@ something else is at that name later.
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.surface.automaton import AllOf
 from consentry.surface.entries import deepest_of
 from consentry.surface.pattern import Anchor, Pattern

@@ -1,8 +1,9 @@
 """What is known of a box while it runs and when it has ended, whichever engine started it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from consentry.base.values import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ import socket
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Self
 
 from consentry.base.canonical import Json
+from consentry.base.values import dataclass, replace
 from consentry.enforce import attackcalls, attackcard
 from consentry.enforce.confinement import Confinement, Limits, Program
 from consentry.enforce.limits import MOST_DESCRIPTORS

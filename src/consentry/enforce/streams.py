@@ -18,8 +18,9 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Final
+
+from consentry.base.values import dataclass, field
 
 _PART: Final = 1 << 16
 _WINDOW_SIZE: Final = struct.Struct("HHHH")

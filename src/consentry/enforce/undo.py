@@ -11,7 +11,6 @@ number are not those that the commit gave it. What changed only in its extended 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from consentry.base.canonical import Digest
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.commitapply import LateConflict
 from consentry.enforce.commitcheck import MOST_CONFLICTS, Conflict
 from consentry.enforce.commitdesk import DONE, JOURNAL, Desk, Reached, turn, unwatched

@@ -8,11 +8,11 @@ workspace is clean and no run comes near them. That is the only case in which ke
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass
 from consentry.enforce.commitdesk import INTENT, Desk
 from consentry.enforce.commitjournal import Journal, Site, intent_to_bytes
 from consentry.enforce.commitplaces import NEW, OLD, opened_host, remove_staging, slot

@@ -1,10 +1,10 @@
 """What a run uses and what it was stopped for: the values that every holder of limits speaks in."""
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from consentry.base.canonical import Json
+from consentry.base.values import dataclass, replace
 from consentry.enforce.violations import Truth
 
 _RANKS: Final = {truth: rank for rank, truth in enumerate(Truth)}

@@ -1,9 +1,9 @@
 """Denials in their one typed form, and what to type to allow them."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from consentry.base.canonical import Json
+from consentry.base.values import dataclass
 from consentry.surface.operations import Operation
 
 __all__ = ["Operation", "PermissionDenied", "Truth"]

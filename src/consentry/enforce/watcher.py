@@ -18,10 +18,10 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from threading import Thread
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.usage import Usage
 
 INTERVAL_SECONDS: Final = 0.02

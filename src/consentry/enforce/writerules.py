@@ -8,11 +8,11 @@ host, even where the workspace itself lies in such a place.
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.enforce.roots import is_own, place_of
 from consentry.surface.automaton import AllOf, matches
 from consentry.surface.pattern import Anchor, Pattern, Wildcard

@@ -11,11 +11,11 @@ is all or nothing.
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final, TypeAlias
 
+from consentry.base.values import dataclass
 from consentry.enforce.configescapes import ConfigEscapes, config_escapes, is_repository_mark
 from consentry.enforce.foldertree import by_place
 from consentry.enforce.layer import Change, ChangeKind, Changes, FileType, LayerRoot, Odd, path_text

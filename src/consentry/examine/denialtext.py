@@ -7,11 +7,11 @@ and nothing may be opened because of it alone. The wordings are data beside this
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
+from consentry.base.values import dataclass
 from consentry.surface.operations import Operation
 
 MOST_RESOURCE: Final = 4096

@@ -3,7 +3,7 @@
 The form of the whole file is told in `record.archivefile`.
 """
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from itertools import pairwise
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Where
 from consentry.base.ids import check_id
+from consentry.base.values import dataclass
 from consentry.record.fields import (
     check_constant,
     check_digest,

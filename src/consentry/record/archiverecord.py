@@ -8,7 +8,6 @@ Hashes are taken in one by one, so memory does not grow with their number.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
@@ -16,6 +15,7 @@ from typing import Any, Final
 from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
+from consentry.base.values import dataclass
 from consentry.record.events import EventType
 from consentry.record.fields import check_digest
 from consentry.record.merkle import Frontier, leaf_hash

@@ -13,10 +13,10 @@ followed by a commit that succeeds; then that is what counts. Pure: events and t
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass, replace
 from consentry.record.auditfields import ExecutionStatus
 from consentry.record.events import EventType
 

@@ -8,11 +8,11 @@ kept elsewhere, shows those.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
 
 from consentry.base.canonical import Digest
+from consentry.base.values import dataclass
 from consentry.record.envelope import GENESIS, SCHEMA_VERSION
 
 

@@ -17,7 +17,7 @@ replaced unseen. The time in it is the signer's own word.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final
@@ -27,6 +27,7 @@ from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem, Where
 from consentry.base.ids import IdSource, check_id
+from consentry.base.values import dataclass, replace
 from consentry.record import merkle
 from consentry.record.fields import (
     check_constant,

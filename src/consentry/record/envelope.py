@@ -12,7 +12,6 @@ a draft is therefore encoded once, before the lock on the chain is taken, and li
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -22,6 +21,7 @@ from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Where
 from consentry.base.ids import check_id
+from consentry.base.values import dataclass, field, replace
 from consentry.record.events import EventType
 from consentry.record.payload import check_payload, check_repeats
 

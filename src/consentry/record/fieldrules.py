@@ -12,13 +12,13 @@ kind is made. Fields beyond the named ones are let through: a payload may say mo
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NoReturn, TypeAlias, TypeGuard
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Where
 from consentry.base.ids import check_id
+from consentry.base.values import dataclass
 from consentry.record.fields import MOST_WHOLE
 
 _ABSENT: Final = object()

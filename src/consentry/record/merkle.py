@@ -14,12 +14,12 @@ keeping the leaves.
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 
 HASH_BYTES: Final = 32
 EMPTY_ROOT: Final = hashlib.sha256(b"").digest()

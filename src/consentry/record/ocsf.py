@@ -9,7 +9,6 @@ an event that was damaged in the store; `time` is 0 where no time can be read.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
@@ -17,6 +16,7 @@ from typing import Any, Final
 from consentry.base.canonical import Json
 from consentry.base.clock import Instant
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.record.eventline import is_damaged
 from consentry.record.events import EventType
 

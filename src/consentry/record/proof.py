@@ -17,12 +17,13 @@ first, as RFC 6962 orders them.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Where
+from consentry.base.values import dataclass
 from consentry.record import merkle
 from consentry.record.checkpoint import (
     Checkpoint,

@@ -12,11 +12,11 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem
+from consentry.base.values import dataclass
 
 KEY_ID_PREFIX: Final = "ed25519:"
 KEY_ID_DIGITS: Final = 16

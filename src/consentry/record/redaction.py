@@ -20,7 +20,6 @@ import hmac
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
@@ -28,6 +27,7 @@ from typing import Any, Final
 from consentry.base.canonical import canonical_json
 from consentry.base.errors import BadInput
 from consentry.base.secretfilter import mask_text
+from consentry.base.values import dataclass
 from consentry.record.eventline import is_damaged
 
 MARK: Final = "redacted"

@@ -8,12 +8,12 @@ the work of whoever writes the report. Pure: the present goes in.
 
 from collections import Counter, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from consentry.base.clock import Instant
 from consentry.base.errors import BadInput
 from consentry.base.units import Duration
+from consentry.base.values import dataclass, field
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus
 from consentry.record.reportpowers import PowerTally, ToolPowers
 

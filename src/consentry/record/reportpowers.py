@@ -8,12 +8,12 @@ nothing about the next run.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass, field
 from consentry.surface.automaton import AllOf, matches
 from consentry.surface.dimensions import Level
 from consentry.surface.entries import entry_text

@@ -4,10 +4,9 @@ The process that asked may do the same at the same moment. Of the two one does i
 it done. What belongs to another machine is only answered here, and carried out there.
 """
 
-from dataclasses import dataclass
-
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
+from consentry.base.values import dataclass
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consent import Consent
 from consentry.decide.question import Outcome, RequestKind

@@ -15,7 +15,6 @@ workspace first. Other machines and workspaces have policies of their own.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol, TypeAlias
 
@@ -23,6 +22,7 @@ from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
 from consentry.base.units import Duration
+from consentry.base.values import dataclass, field
 from consentry.decide.approval import PREFIX, ApprovalRequest
 from consentry.decide.consentask import ConsentAsk
 from consentry.decide.question import Answer, Outcome, Question, RequestKind

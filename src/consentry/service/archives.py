@@ -8,12 +8,12 @@ archived event left behind.
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem, UsageProblem, Where
+from consentry.base.values import dataclass, replace
 from consentry.record.archiveends import ArchiveFooter, ArchiveHeader
 from consentry.record.archivefile import ArchiveReader, bounded_lines
 from consentry.record.archiverecord import ArchivedPart, ArchiveRecord, parts_of

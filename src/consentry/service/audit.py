@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem, UsageProblem
 from consentry.base.units import Duration
+from consentry.base.values import dataclass
 from consentry.record.chain import ChainFault, ChainHead, ChainRow, event_fields
 from consentry.store.history import EventFilter, History
 

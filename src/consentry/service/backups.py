@@ -7,12 +7,12 @@ the machine it is put on begins a chain of its own in the same ledger.
 
 import os
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
 from consentry.base.paths import SandboxedPath
+from consentry.base.values import dataclass
 from consentry.record.chain import ChainHead
 from consentry.service.audit import require_sound
 from consentry.service.ledgers import LedgerPlace, ledger_for_reading, ledger_place

@@ -8,13 +8,13 @@ files are a stranger's and are only read; links that lead out of the workspace a
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.base.values import dataclass, replace
 from consentry.declare.manifestdraft import DraftCommand, ManifestDraft
 from consentry.declare.proposals import (
     MAKEFILES,

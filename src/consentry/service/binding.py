@@ -6,12 +6,12 @@ profile adds what it says. Nothing is recorded or started here.
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.base.values import dataclass, field, replace
 from consentry.declare.profile import DeclaredSecrets
 from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.programfiles import Started

@@ -6,9 +6,9 @@ is read from here.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from consentry.base.values import dataclass
 from consentry.enforce.confinement import Limits
 from consentry.service.givenvalues import Word, positive, wrong
 from consentry.service.takeover import Arrival

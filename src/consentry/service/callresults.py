@@ -1,10 +1,10 @@
 """What a call of the library gets back: a run that is over and recorded, as its caller sees it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from consentry.base.canonical import Json
+from consentry.base.values import dataclass, field
 from consentry.enforce.native.snippets import SnippetError
 from consentry.enforce.violations import PermissionDenied
 from consentry.service.runledger import Run

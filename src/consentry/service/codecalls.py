@@ -6,11 +6,11 @@ its variables. What the rest is bound and compiled to is kept while nothing it r
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
+from consentry.base.values import dataclass, replace
 from consentry.enforce.engines.nativecode import CodePlan, NativeCode
 from consentry.service.binding import BoundWish, workspace_here
 from consentry.service.ledgers import LedgerPlace, ledger_place, state_folder

@@ -7,12 +7,12 @@ later run could use. What is not named stays closed; what can never be granted i
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass, replace
 from consentry.declare.profile import EngineName
 from consentry.enforce.confinement import Confinement, Limits, Program
 from consentry.enforce.denoflags import OWN_VARIABLES, RUN, FlagGround, deno_options

@@ -6,13 +6,13 @@ anybody to ask the commit is parked, and whoever runs it again finds the answer.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.units import Duration
+from consentry.base.values import dataclass
 from consentry.decide.approval import PENDING, ApprovalRequest
 from consentry.decide.question import Outcome, Question, RequestKind
 from consentry.service import approvals

@@ -4,10 +4,9 @@ A concern is not raised: a look at many things goes on past the first one that i
 same finding has to stop a command, the error with the same code is raised instead.
 """
 
-from dataclasses import dataclass
-
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
+from consentry.base.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

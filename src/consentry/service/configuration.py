@@ -10,7 +10,6 @@ which a part is missing might be a looser one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem, Where
 from consentry.base.nearest import closest
 from consentry.base.units import Size
+from consentry.base.values import dataclass, replace
 from consentry.decide.acceptance import Accepted, digest_of_files
 from consentry.decide.levels import LevelDecision, level_for
 from consentry.decide.policyhash import policy_hash

@@ -12,7 +12,6 @@ Each method has a twin that can be awaited; it does its work in a thread.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from consentry.base.clock import Instant, SystemClock
@@ -20,6 +19,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, LedgerProblem, Refused, UsageProblem
 from consentry.base.ids import Uuid7Ids
 from consentry.base.nearest import closest
+from consentry.base.values import dataclass, field, replace
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consent import Consent
 from consentry.decide.consentcheck import ConsentNeed, lack_of

@@ -5,13 +5,13 @@ ask nobody and leave none here; the audit entries of runs name them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consent import PREFIX, Consent
 from consentry.decide.consentask import ConsentAsk

@@ -6,12 +6,12 @@ Its words are made here, when the wish is bound, because a permit is for these v
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
+from consentry.base.values import dataclass
 from consentry.enforce.denoprogram import NOT_HERE, REMEDY, deno_of_wheel
 from consentry.enforce.programs import DENO
 from consentry.service.programsearch import (

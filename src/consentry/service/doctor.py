@@ -5,12 +5,12 @@ known only when it was tried. It records nothing.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadDocument, ConsentryError
+from consentry.base.values import dataclass
 from consentry.declare.anydocument import read_any
 from consentry.declare.documentkind import DocumentKind
 from consentry.enforce.engine import Control, Probe

@@ -13,11 +13,11 @@ import hashlib
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry import declare
+from consentry.base.values import dataclass
 from consentry.declare.keptnodes import FORM, nodes_from_json, nodes_to_json
 from consentry.declare.nodes import Node
 from consentry.declare.problems import Problems

@@ -12,7 +12,6 @@ an index names and that discovery did not see must lie in the folder.
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, Where
 from consentry.base.paths import SandboxedPath
+from consentry.base.values import dataclass, field
 from consentry.declare.source import MOST_BYTES
 from consentry.service.places import ConfigurationFolder, Trust, reason
 from consentry.service.userfiles import told_by_error

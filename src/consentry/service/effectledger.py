@@ -6,13 +6,13 @@ without an outcome; whoever finishes its work records that, once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, cast
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, Refused
+from consentry.base.values import dataclass
 from consentry.enforce.commitcheck import Conflict
 from consentry.enforce.commitrecover import Recovered, Recovery
 from consentry.record.auditfields import ConsentMethod

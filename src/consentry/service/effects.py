@@ -6,12 +6,12 @@ run wrote: whoever shows them makes them safe first.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from consentry.base.canonical import Json
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass
 from consentry.enforce.effect import Dropped
 from consentry.enforce.effectsides import Sides, sides_of
 from consentry.enforce.foldertree import Tree

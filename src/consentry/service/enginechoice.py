@@ -7,10 +7,10 @@ fallback last. What none of them holds does not run.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, field
 from consentry.declare.profile import EngineName
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import NotEnforceable

@@ -5,11 +5,11 @@ and nothing more: finding its program would not mean that anything can run in it
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass
 from consentry.enforce.engine import Control, Held, Lacking, Probe
 from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.engines.interface import Engine

@@ -12,12 +12,12 @@ import os
 import re
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, Refused
+from consentry.base.values import dataclass
 from consentry.enforce.commitdesk import COMMITS
 from consentry.enforce.commitrecover import Recovery, recover
 from consentry.enforce.foldertree import remove_folder

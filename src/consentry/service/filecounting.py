@@ -9,12 +9,12 @@ least so many. Names and sizes are looked at, never contents.
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import heappush, heappushpop
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.surface.automaton import AllOf
 from consentry.surface.pattern import Anchor, Pattern
 from consentry.surface.patterntable import PatternTable, Place, Step, in_one_line

@@ -5,7 +5,6 @@ be approved are read from the run's record, and what lies on the disk is held ag
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from consentry.base.canonical import Digest
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.base.values import dataclass
 from consentry.enforce.commitcheck import Conflict
 from consentry.enforce.keptshelf import Keeping
 from consentry.service.effectledger import EffectOf, Settlement, settlement_of

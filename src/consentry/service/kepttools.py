@@ -8,11 +8,11 @@ the tool's own files: whoever may write one may also set its times back.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from consentry.base.errors import ConsentryError
+from consentry.base.values import dataclass
 from consentry.decide.acceptance import Accepted, digest_of_files
 from consentry.enforce.engines.ground import EngineGround
 from consentry.enforce.hashcache import HashCache

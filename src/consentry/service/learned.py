@@ -8,11 +8,11 @@ told beside the draft, because without it the tool may have done less than it do
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final, TypeAlias
 
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.declare.manifestdraft import DraftCommand, DraftPattern, ManifestDraft
 from consentry.declare.names import is_program
 from consentry.declare.narrowest import Seen, covers_any, literal, narrowest

@@ -8,12 +8,12 @@ hosts: what was sent cannot be taken back. A manifest that is there grows, and i
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.base.values import dataclass, replace
 from consentry.declare.manifestmerge import Merged, merged
 from consentry.declare.names import is_program, is_tool_name
 from consentry.declare.toolmanifest import read_tool_manifest

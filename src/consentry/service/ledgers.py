@@ -6,12 +6,12 @@ machine in it. Reading commands need no right to write, and say that there is no
 making an empty ledger.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from consentry.base.clock import Clock, SystemClock
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, Refused, UsageProblem
+from consentry.base.values import dataclass
 from consentry.service.registration import register_machine
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings

@@ -11,7 +11,6 @@ import atexit
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock, Thread
@@ -20,6 +19,7 @@ from typing import Final, TypeAlias
 from consentry.base.clock import SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
+from consentry.base.values import dataclass, replace
 from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.engines.nativecode import SNIPPET

@@ -5,8 +5,9 @@ replaced by the other, which is true and not the shortest. Whoever wrote the tex
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from consentry.base.values import dataclass
 
 _CONTEXT: Final = 3
 _MOST_APART: Final = 200

@@ -7,13 +7,13 @@ recorded, started or changed.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import BadDocument, ConsentryError, Problem, Where
 from consentry.base.nearest import closest
+from consentry.base.values import dataclass, field
 from consentry.declare.anydocument import read_any
 from consentry.declare.consent import ConsentConfig
 from consentry.declare.documentkind import DocumentKind

@@ -9,11 +9,11 @@ import json
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal
 
 from consentry.base.errors import BadInput
+from consentry.base.values import replace
 from consentry.declare.pathentries import WORKSPACE_VARIABLE, PathEntry
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.violations import PermissionDenied

@@ -8,12 +8,12 @@ only if it is what was read.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass
 from consentry.declare.manifestnarrow import Narrowed, Observed, narrowed
 from consentry.declare.tool import LogLevel, Origin
 from consentry.record.auditfields import ExecutionStatus

@@ -21,7 +21,6 @@ import stat
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +28,7 @@ from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Refused
 from consentry.base.units import Duration
+from consentry.base.values import dataclass, replace
 from consentry.decide.fields import Fields, as_json, problem
 
 FILE_NAME: Final = "approval-passphrase.json"

@@ -10,12 +10,12 @@ import errno
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
 from consentry.base.paths import SandboxedPath
+from consentry.base.values import dataclass
 from consentry.service.userfiles import sync_folder, told_by_error
 
 _MODE = 0o644

@@ -10,12 +10,12 @@ The root of the file system, home folders and whatever contains one are taken on
 
 import os
 import stat
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass
 from consentry.enforce.hops import leads_through
 from consentry.enforce.ownership import stranger_over_file, stranger_over_folder
 from consentry.service.concern import Concern

@@ -11,13 +11,13 @@ host never are.
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from consentry.base.canonical import Digest
 from consentry.base.secretfilter import mask_arguments
 from consentry.base.units import Duration, Size
+from consentry.base.values import dataclass
 from consentry.decide.levels import LevelDecision
 from consentry.decide.preview import Preview
 from consentry.decide.previewfiles import ExistingFile, Extent, FileUse, Found, Impact

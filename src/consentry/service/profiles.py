@@ -5,7 +5,6 @@ workspace names its file. What the document says of engines holds as well, unles
 """
 
 import os
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +12,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.base.nearest import closest
 from consentry.base.units import Size
+from consentry.base.values import dataclass, field, replace
 from consentry.declare.pathentries import PathEntry, is_provided
 from consentry.declare.profile import DeclaredSecrets, Profile, SandboxConfig
 from consentry.declare.profilesurface import profile_surface

@@ -7,12 +7,12 @@ names that were asked for, with the values they have here.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.base.values import dataclass
 from consentry.enforce.confinement import Program, Step
 from consentry.enforce.ownership import is_roots_alone
 from consentry.enforce.programfiles import Started, look_at_program

@@ -5,11 +5,10 @@ they kept themselves: the checkpoint, and the event whose hash the proof is abou
 bring is believed only as far as it was signed.
 """
 
-from dataclasses import dataclass
-
 from consentry.base.canonical import Digest, canonical_json
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem, UsageProblem, Where
+from consentry.base.values import dataclass
 from consentry.record.checkpoint import Checkpoint
 from consentry.record.envelope import hash_of
 from consentry.record.fields import parse_document, whole_or_double

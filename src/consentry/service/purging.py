@@ -5,7 +5,6 @@ are archived by `consentry audit retain`. Kept effects of runs go by the same mo
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +12,7 @@ from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
 from consentry.base.units import Duration
+from consentry.base.values import dataclass, field
 from consentry.enforce.keptshelf import SHELVES, Item, Keeping, Shelf
 from consentry.record.events import EventType
 from consentry.store.database import Database, Transaction

@@ -7,7 +7,6 @@ tool everything is on record that kept it from its run.
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -16,6 +15,7 @@ from consentry.base.clock import Instant, SystemClock
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused
 from consentry.base.ids import Uuid7Ids
+from consentry.base.values import dataclass, replace
 from consentry.declare.tool import ConsentLevel
 from consentry.record.auditfields import ConsentMethod, ExecutionStatus, Trigger
 from consentry.record.envelope import Context

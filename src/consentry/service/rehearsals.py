@@ -6,11 +6,11 @@ lock: of two who come at the same time one does it, and the other is told that i
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
+from consentry.base.values import dataclass
 from consentry.enforce.commit import CommitOutcome, CommitResult, CommitTerms, commit
 from consentry.enforce.foldertree import Tree
 from consentry.enforce.interrupts import Uninterrupted

@@ -14,10 +14,10 @@ import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
 from threading import Lock
 from typing import Final, Generic, TypeAlias, TypeVar
 
+from consentry.base.values import dataclass
 from consentry.enforce.mounts import SOURCE as MOUNT_TABLE
 
 Key = TypeVar("Key", bound=Hashable)

@@ -5,12 +5,12 @@ are read one by one and let go of; what is kept are counts. Entries in archives 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
 from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass, field
 from consentry.record.auditview import EFFECT_EVENTS, Fates, final_entry
 from consentry.record.chain import ChainHead, ChainRow
 from consentry.record.events import EventType

@@ -14,13 +14,13 @@ and so do the events that say what became of effects. Where nothing was named, o
 themselves are archived, each when its own time is over.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem, Refused, UsageProblem
 from consentry.base.units import Duration
+from consentry.base.values import dataclass
 from consentry.record.archiveends import ARCHIVE_PREFIX, ArchiveHeader
 from consentry.record.archivefile import write_archive
 from consentry.record.archiverecord import BY_THEIR_OWN, ArchiveRecord

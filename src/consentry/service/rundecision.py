@@ -6,13 +6,13 @@ Nothing here decides anything.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.decide.identity import Identity
 from consentry.decide.tooldigest import tool_digest
 from consentry.declare.policy import PolicyEntry

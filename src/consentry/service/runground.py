@@ -6,10 +6,10 @@ asks about. A path stands for every folder and link on the way to it, too.
 
 import os
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from consentry.base.values import dataclass, field
 from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.runtime import PROGRAM_FOLDERS

@@ -6,13 +6,13 @@ permit are durable, and what was started is recorded whatever happened.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, LedgerProblem
+from consentry.base.values import dataclass, replace
 from consentry.decide.permit import Permit, PermitOrder
 from consentry.enforce.engine import Outcome
 from consentry.enforce.hashcache import HashCache

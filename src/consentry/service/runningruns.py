@@ -15,11 +15,11 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import ConsentryError
+from consentry.base.values import dataclass
 from consentry.decide.fields import Fields
 from consentry.decide.session import Leader
 from consentry.service.leader import this_process

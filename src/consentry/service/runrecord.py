@@ -7,13 +7,13 @@ are relative to it, as CONSENT has them, all others absolute.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
+from consentry.base.values import dataclass
 from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.report import Reach

@@ -7,12 +7,12 @@ written, nothing runs. What was decided about a tool at certain bytes starts tho
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.canonical import Digest
 from consentry.base.errors import ConsentryError
+from consentry.base.values import dataclass, replace
 from consentry.decide.permit import Permit
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.interface import Compiled, Engine

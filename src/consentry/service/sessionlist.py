@@ -6,12 +6,12 @@ ever recorded there is no session, and nothing is made to say so.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from consentry.base.clock import Clock
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
 from consentry.base.ids import IdSource
+from consentry.base.values import dataclass
 from consentry.decide.session import Session
 from consentry.service.identity import local_user
 from consentry.service.ledgers import ledger_for_reading, ledger_for_writing

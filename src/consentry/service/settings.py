@@ -4,8 +4,9 @@
 row here, and a row here is read somewhere: the tests compare this table with the source.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from consentry.base.values import dataclass
 
 
 class SettingKind(StrEnum):

@@ -9,13 +9,13 @@ import os
 import re
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from consentry.base.canonical import digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass, field, replace
 from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.engines.native import Io

@@ -11,12 +11,12 @@ keeps something. Group and access-control-list permissions above the directory a
 
 import os
 import stat
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.base.values import dataclass
 from consentry.enforce.facts import HostView
 from consentry.enforce.mounts import read_mounts, share_files
 from consentry.enforce.ownership import stranger_over_folder

@@ -7,11 +7,11 @@ becomes a concern, so that one report shows everything at once. `status_document
 """
 
 import os
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from consentry import __version__
 from consentry.base.errors import ConsentryError
+from consentry.base.values import dataclass, replace
 from consentry.enforce.facts import Fact, HostView
 from consentry.enforce.host import look_at_host
 from consentry.enforce.programs import Engine, look_for_engines

@@ -9,10 +9,10 @@ import os
 import pwd
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from consentry.base.values import dataclass
 from consentry.enforce.ownership import ROOT_UID
 
 PASSWD = Path("/etc/passwd")

@@ -6,13 +6,13 @@ change is held against the grants, and what may leave is committed as a whole or
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from consentry.base.canonical import Json
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
+from consentry.base.values import dataclass, replace
 from consentry.enforce.commit import CommitOutcome, CommitResult, CommitTerms, commit
 from consentry.enforce.commitrecover import PLAIN, Tidying
 from consentry.enforce.engine import Ending, HeldAs, Outcome

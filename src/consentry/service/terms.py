@@ -1,6 +1,6 @@
 """The terms that are easily mixed up, each with what it is and what it is not (CONTRACTS §8)."""
 
-from dataclasses import dataclass
+from consentry.base.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ would be opened are the same place, or nothing runs.
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, UsageProblem, Where
+from consentry.base.values import dataclass, replace
 from consentry.decide.tooldigest import tool_digest
 from consentry.declare.pathentries import PathEntry
 from consentry.declare.profile import Profile

@@ -6,10 +6,10 @@ digest, surface and policy; whoever waited for an answer does that, and compares
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, field
 from consentry.decide.levels import LevelDecision
 from consentry.record.auditfields import Trigger
 from consentry.service.configuration import Effective, load_configuration

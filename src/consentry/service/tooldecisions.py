@@ -6,11 +6,11 @@ out is a decision, not a start: the consent it names is held once more when the 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, Refused
+from consentry.base.values import dataclass, replace
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consent import Consent
 from consentry.decide.consentask import AnswerRules, ConsentAsk

@@ -6,8 +6,8 @@ a workspace is accepted, and what may run, is asked each time.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from consentry.base.values import replace
 from consentry.declare.tool import ToolManifest
 from consentry.service.places import KNOWN_FILES, MARKERS, TOOLS_FOLDER
 from consentry.service.remembering import NamesIn

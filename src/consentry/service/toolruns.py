@@ -12,11 +12,11 @@ waits is parked with its effect kept; one that is denied is discarded.
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from typing import Final, Protocol, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused
+from consentry.base.values import dataclass, field, replace
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consentask import ConsentAsk
 from consentry.decide.question import RequestKind

@@ -10,8 +10,8 @@ opens none while `restrictNetwork` holds, which only a trusted manifest can take
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from consentry.base.values import replace
 from consentry.declare.manifestsurface import manifest_surface
 from consentry.declare.pathentries import PathEntry
 from consentry.declare.profile import DeclaredLimits, Profile

@@ -7,12 +7,12 @@ workspace have is the user's own tool; that the workspace wants consent for it s
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadDocument, Problem, Where
+from consentry.base.values import dataclass
 from consentry.decide.trust import Ignored
 from consentry.declare.index import ToolIndex
 from consentry.declare.names import is_tool_name

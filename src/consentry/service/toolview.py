@@ -5,10 +5,10 @@ listed with the reason: a list that leaves it out would read as if it were not t
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from consentry.base.canonical import Json
 from consentry.base.errors import ConsentryError
+from consentry.base.values import dataclass
 from consentry.decide.levels import LevelDecision
 from consentry.declare.manifestsurface import manifest_surface
 from consentry.declare.tool import Origin

@@ -6,11 +6,11 @@ something that is not there any more.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused
+from consentry.base.values import dataclass
 from consentry.decide.acceptance import (
     Acceptance,
     Accepted,

@@ -5,10 +5,10 @@ word may be of several kinds; all of them are shown.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from consentry.base.codes import Code, ExitStatus
+from consentry.base.values import dataclass
 from consentry.enforce.host import FACT_MEANINGS
 from consentry.enforce.programs import ENGINE_MEANINGS
 from consentry.service.settings import SETTINGS

@@ -8,11 +8,11 @@ start by themselves is not.
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from consentry.base.canonical import Digest
 from consentry.base.errors import ConsentryError
+from consentry.base.values import replace
 from consentry.declare.tool import ToolManifest
 from consentry.enforce.hashcache import hashed
 from consentry.enforce.ownership import is_roots_alone

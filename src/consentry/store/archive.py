@@ -11,12 +11,12 @@ compares what it takes out with what the archive holds, and takes nothing out wh
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, cast
 
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, field, replace
 from consentry.record.archiverecord import ArchivedPart, ArchiveRecord, parts_of
 from consentry.record.chain import ChainRow
 from consentry.record.events import EventType

@@ -6,12 +6,12 @@ the same person, and once for each tool, so that of processes that carry out one
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.base.ids import IdSource
+from consentry.base.values import dataclass
 from consentry.decide.consent import FIELDS, PREFIX, Consent, ConsentTerms
 from consentry.decide.identity import Identity
 from consentry.decide.lasting import Lasts

@@ -10,13 +10,13 @@ what the earlier gave.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.base.ids import IdSource
+from consentry.base.values import replace
 from consentry.decide.grant import (
     FIELDS,
     PREFIX,

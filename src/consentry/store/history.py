@@ -6,12 +6,12 @@ database, and rows come one by one, so that memory does not grow with the number
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import cast
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
+from consentry.base.values import dataclass
 from consentry.record.chain import ChainFault, ChainHead, ChainRow, follow, start_of
 from consentry.store.archivecheck import archive_fault, blamed
 from consentry.store.database import Database, Dialect, Row, Transaction, Value

@@ -5,11 +5,11 @@ that changes the row, under the context the keeper was given.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 from consentry.base.canonical import Json
 from consentry.base.clock import Clock, Instant
 from consentry.base.ids import IdSource
+from consentry.base.values import dataclass, replace
 from consentry.record.envelope import EVENT_PREFIX, Context, Draft
 from consentry.record.events import EventType
 from consentry.store.database import Database

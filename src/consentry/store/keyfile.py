@@ -21,13 +21,13 @@ import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from consentry.base.canonical import Json, canonical_json
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem
+from consentry.base.values import dataclass, field
 from consentry.record.fields import check_constant, check_hex, parse_document, read_object
 from consentry.record.publickey import PublicKey
 

@@ -8,11 +8,11 @@ no other.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
+from consentry.base.values import dataclass
 from consentry.record.chain import ChainHead, start_of
 from consentry.record.envelope import Draft, EncodedDraft, LinkedEvent, encode
 from consentry.store.database import Database, Dialect, Transaction

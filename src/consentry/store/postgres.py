@@ -17,12 +17,12 @@ import os
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, UsageProblem
+from consentry.base.values import dataclass
 from consentry.store.database import Dialect, Row, Transaction, Value, require_same_process
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ connecting and dead connections have limits.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 from psycopg import ProgrammingError
@@ -23,6 +22,7 @@ from psycopg.pq import Conninfo
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.base.values import dataclass, field
 
 _LIBPQS_MODE = "prefer"  # TLS if the server happens to offer it
 _SCHEME = re.compile(r"postgres(?:ql)?://")

@@ -9,11 +9,11 @@ event, so that the two are never apart and `rebuild` can make the same rows agai
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from consentry.base.canonical import canonical_json
 from consentry.base.clock import Instant
+from consentry.base.values import dataclass
 from consentry.record.envelope import LinkedEvent
 from consentry.store.database import Transaction, Value
 

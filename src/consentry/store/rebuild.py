@@ -10,12 +10,12 @@ The ledger has every event that fills a table: `store.archive` never takes one o
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem
+from consentry.base.values import dataclass
 from consentry.record.chain import ChainRow
 from consentry.store.database import Database, Dialect, Transaction
 from consentry.store.projections import PROJECTIONS

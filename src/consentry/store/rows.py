@@ -8,12 +8,12 @@ all its checks, so that a row nobody here can have written is found out and not 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from consentry.base.canonical import Json, canonical_json
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem
+from consentry.base.values import dataclass, field
 from consentry.store.database import Database, Row, Transaction, Value
 
 _CAPITAL = re.compile(r"[A-Z]")

@@ -6,11 +6,11 @@ library amounts to, and an engine that is handed it opens nothing.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.surface.dimensions import Level
 
 

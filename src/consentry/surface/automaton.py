@@ -19,7 +19,6 @@ Paths are words in which every name is followed by `/`; the names `.` and `..` d
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, product, repeat
 from math import prod
@@ -27,6 +26,7 @@ from typing import NamedTuple, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.surface.pattern import Pattern, Wildcard, parts_of
 
 AllOf: TypeAlias = tuple[Pattern, ...]

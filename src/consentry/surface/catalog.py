@@ -5,9 +5,10 @@ or aliases, and no id implies another.
 """
 
 import tomllib
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
+
+from consentry.base.values import dataclass
 
 _TABLE = "capability_catalog.toml"
 

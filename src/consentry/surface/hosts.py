@@ -9,11 +9,11 @@ A block is covered by the blocks that fill it together, those for any port and t
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, summarize_address_range
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass, field
 from consentry.surface.targets import ANY_HOST, Network, Target
 
 MOST_TARGETS = 100_000

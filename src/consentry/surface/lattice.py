@@ -11,11 +11,11 @@ cover. A surface is a value: it says what could be done and decides nothing.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass, field
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Dimension, Level, LoadLevel
 from consentry.surface.hosts import HostScope

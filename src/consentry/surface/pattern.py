@@ -19,12 +19,12 @@ workspace is known only to the caller that binds both.
 """
 
 import re
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Literal, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 
 ABSOLUTE_PATH_MARK = "ABSOLUTE_PATH"
 MOST_CHARACTERS = 4096  # PATH_MAX: nothing longer can be opened

@@ -5,10 +5,10 @@ spelling. Each operation has one bounded amount of work for everything it compar
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass, field
 from consentry.surface.automaton import AllOf, Work, find_path
 from consentry.surface.entries import by_reach, entry_text, meet_of_entries, read_entry
 from consentry.surface.pattern import Vocabulary

@@ -13,9 +13,9 @@ against each other. Only patterns of the workspace are followed.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+from consentry.base.values import dataclass
 from consentry.surface.automaton import AllOf
 from consentry.surface.pattern import Anchor, Pattern, Segment, Wildcard
 

@@ -5,7 +5,6 @@ infers it. A legal step never takes power away, and a set that no step leaves su
 """
 
 import tomllib
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
@@ -13,6 +12,7 @@ from typing import Any
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.base.values import dataclass
 from consentry.surface.dimensions import Dimension, Level
 from consentry.surface.lattice import NOTHING, Surface
 

@@ -12,13 +12,13 @@ to the real tree resolves it first and asks about the result, after naming the h
 import posixpath
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.resources import files
 
 from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Refused
+from consentry.base.values import dataclass, field, replace
 from consentry.surface.automaton import MOST_WORK, AllOf, Work, find_path
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 

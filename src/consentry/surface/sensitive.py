@@ -5,10 +5,11 @@ is not found by it, and `token.py` is no secret because of its name.
 """
 
 import tomllib
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.resources import files
+
+from consentry.base.values import dataclass
 
 _TABLE = "sensitive_names.toml"
 

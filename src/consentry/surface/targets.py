@@ -16,13 +16,13 @@ traffic that has none, so listing all ports is still less.
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 
 Network: TypeAlias = IPv4Network | IPv6Network
 

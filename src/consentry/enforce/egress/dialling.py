@@ -1,11 +1,11 @@
 """From what a program asked for to a connection: checked by name, resolved once, checked, dialled."""
 
 import socket
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.reached import Asked, Counted, Reached
 from consentry.enforce.egress.rules import Rules, Verdict, address_in, read_target

@@ -6,8 +6,9 @@ host that differs from the address line. What is sent on is written anew from wh
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from consentry.base.values import dataclass
 
 MOST_HEAD: Final = 64 << 10
 CONNECT: Final = "CONNECT"

@@ -5,9 +5,10 @@ thousand times is one entry. Names come from the program, and are kept as they w
 beginning of those that are longer than any name.
 """
 
-from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Final
+
+from consentry.base.values import dataclass, replace
 
 MOST_ENTRIES: Final = 2000
 """Of what was reached, and as many of what was refused."""

@@ -1,8 +1,9 @@
 """What a run reached by the proxy, and what it was refused there: what the engine tells of it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from consentry.base.values import dataclass
 
 READY: Final = b"r"
 """What the proxy says when it serves a run."""

@@ -5,12 +5,12 @@ so is refused. An address is checked when it is about to be dialled, and that ve
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.enforce.egress.addresses import (
     GRANTED_BY_NAME,
     Address,

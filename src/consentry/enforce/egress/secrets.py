@@ -5,9 +5,10 @@ sends that one request on over TLS, to that host and port alone, with the field 
 verified certificate for the host gets nothing.
 """
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
+
+from consentry.base.values import dataclass, field
 
 MIRRORS: Final = frozenset(("TRACE", "TRACK"))
 """Methods that ask a host to say back what it was sent; some hosts take them in any case of letters."""

@@ -7,12 +7,12 @@ is otherwise in its own. Limits are set on the command itself, before it makes a
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.engine import Control, Held, Lacking
 from consentry.enforce.engines.commandengine import NOT_WATCHED, CommandEngine, CommandPlan
 from consentry.enforce.holding import HeldLimits

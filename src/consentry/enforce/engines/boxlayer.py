@@ -1,11 +1,11 @@
 """The layer of one run of the native engine, where it lies on the disk: made before it, handed on after."""
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import replace
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Outcome
 from consentry.enforce.native.boxcontrols import ON_DISK

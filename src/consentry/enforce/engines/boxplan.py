@@ -8,12 +8,12 @@ engine has is not in the list: `required` says so before.
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.engine import Control, Lacking
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.runtime import Step

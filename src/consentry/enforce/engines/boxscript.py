@@ -9,11 +9,11 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.confinement import Program
 from consentry.enforce.engine import Control, Lacking
 from consentry.enforce.process import GivenFiles, children_of

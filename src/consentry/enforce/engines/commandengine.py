@@ -12,12 +12,12 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, replace
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement

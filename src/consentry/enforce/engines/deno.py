@@ -7,12 +7,12 @@ and for whatever gets past it. What Deno refuses is known from its own words alo
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, replace
 from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.denodenials import HeardDenials, besides, reported_denials

@@ -1,9 +1,9 @@
 """What every engine is made with."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from consentry.base.values import dataclass, field
 from consentry.surface.protected import ProtectedRoots
 
 

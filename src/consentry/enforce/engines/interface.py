@@ -6,9 +6,9 @@ only be launched by the engine that compiled it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from consentry.base.values import dataclass
 from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome, Probe

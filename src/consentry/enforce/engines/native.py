@@ -8,11 +8,11 @@ import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
+from consentry.base.values import dataclass, replace
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement, Limits

@@ -7,7 +7,6 @@ What a snippet gives back is its own word; everything else is told by the kernel
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final
@@ -15,6 +14,7 @@ from typing import Any, Final
 from consentry.base.canonical import digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, replace
 from consentry.decide.permit import Permit
 from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement

@@ -10,10 +10,10 @@ import os
 import platform
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.engine import Control, Held, Lacking, Probe
 from consentry.enforce.violations import Truth
 

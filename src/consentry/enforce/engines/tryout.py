@@ -6,11 +6,11 @@ and what must work did.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import Refused
+from consentry.base.values import replace
 from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.engine import Control, Held, Lacking, Probe
 from consentry.enforce.native.probe import (

@@ -18,12 +18,12 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.engine import Control, Held, Lacking
 from consentry.enforce.native.landlockaudit import NETLINK_AUDIT, Watch, new_mark, opened_reader
 from consentry.enforce.ownership import ROOT_UID

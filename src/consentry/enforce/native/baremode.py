@@ -8,9 +8,9 @@ import socket
 import stat
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Any
 
+from consentry.base.values import replace
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable
 from consentry.enforce.facts import HostView

@@ -7,10 +7,10 @@ mount, a layer or a copy is listed with the reason, and then nothing runs.
 
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from consentry.base.values import replace
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Held, Lacking
 from consentry.enforce.facts import HostView

@@ -9,11 +9,11 @@ over themselves, read-only, where they exist; where they do not, nobody but the 
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from consentry.base.errors import BadInput
+from consentry.base.values import dataclass
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable
 from consentry.enforce.layer import FileType
 from consentry.enforce.native.planparts import Layered, Rule

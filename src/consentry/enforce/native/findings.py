@@ -8,10 +8,10 @@ hidden, and asking for it is a violation; one that is nowhere is a missing file 
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from consentry.base.values import dataclass, field, replace
 from consentry.enforce.egress.report import Reach, Reached
 from consentry.enforce.engine import DirectChange, FileState, HeldAs, ProgramRun
 from consentry.enforce.native.landlockaudit import Attested, Refusal

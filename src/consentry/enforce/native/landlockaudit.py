@@ -17,8 +17,9 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from consentry.base.values import dataclass, field
 
 NETLINK_AUDIT: Final = 9
 REFUSAL, DOMAIN = 1423, 1424

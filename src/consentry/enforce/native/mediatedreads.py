@@ -6,8 +6,8 @@ who still has it. Files that may be executed keep it: the kernel reads them when
 """
 
 import os
-from dataclasses import replace
 
+from consentry.base.values import replace
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.rights import READ_FILE
 

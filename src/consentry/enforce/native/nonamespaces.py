@@ -6,11 +6,11 @@ without the power to mount.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.engine import Control, Lacking
 from consentry.enforce.facts import Found, HostView

@@ -8,8 +8,9 @@ rule would tell.
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from consentry.base.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ that is said.
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, replace
 from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.native.probe import MUST_WORK, Launch, interpreters, launched
 from consentry.enforce.roots import is_own

@@ -5,10 +5,10 @@ layer, which are only read, what of them is hidden, and what Landlock opens of i
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.native.directplan import direct_roots
 from consentry.enforce.native.planparts import (

@@ -4,10 +4,10 @@ Everything that needs a decision is decided here, outside and before the box exi
 inside only carries it out. A control that this host cannot hold is reported, and then nothing runs.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.ports import ways_of
 from consentry.enforce.engine import Lacking, NotEnforceable

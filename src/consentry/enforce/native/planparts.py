@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from consentry.base.values import dataclass
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.facts import HostView
 from consentry.enforce.mounts import Mount, is_socketless, read_mounts

@@ -8,11 +8,11 @@ compared with what was done. A control that was not shown to hold is lacking, wi
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, replace
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome, Probe
 from consentry.enforce.native.nonamespaces import MODE, NoNamespaces

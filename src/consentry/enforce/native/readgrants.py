@@ -8,10 +8,10 @@ pattern is reported.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.engine import Control, Held, HeldAs
 from consentry.enforce.native.planparts import Layered, Rule
 from consentry.enforce.native.rights import EXECUTE, READ, READ_DIR, Handled

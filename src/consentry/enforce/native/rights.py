@@ -1,7 +1,8 @@
 """Landlock's rights: which exist in which version, and what a reader, a writer or a runner needs."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from consentry.base.values import dataclass
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 0x1, 0x2, 0x4, 0x8
 REFER, TRUNCATE, IOCTL_DEV = 0x2000, 0x4000, 0x8000

@@ -9,11 +9,11 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.native.parent import own_folder, sweep_folders
 
 _PREFIX: Final = "consentry-run-"

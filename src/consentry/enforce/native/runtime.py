@@ -7,10 +7,10 @@ written for the box, so that they say nothing of the host.
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from consentry.base.values import dataclass
 from consentry.surface.protected import ProtectedRoots
 
 Step: TypeAlias = tuple[object, ...]

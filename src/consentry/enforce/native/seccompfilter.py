@@ -10,9 +10,9 @@ decides. Arguments that are pointers cannot be judged here at all.
 
 import errno
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.native.syscallnumbers import AUDIT_ARCH, NUMBERS
 
 REFUSED: Final = (

@@ -8,10 +8,10 @@ import hashlib
 import marshal
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.ports import proxy_variables, ways_of
 from consentry.enforce.native.plangrants import SHM, Granted

@@ -11,12 +11,12 @@ import marshal
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import FilesystemRace, Refused
+from consentry.base.values import dataclass
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.native.parent import NativeParent, Running
 from consentry.enforce.native.snippetplan import SnippetPlan

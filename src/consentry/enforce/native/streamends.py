@@ -3,10 +3,10 @@
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass, field
 from consentry.enforce.native.supervisor import Supervisor
 from consentry.enforce.streams import Pipe, Terminal
 

@@ -11,9 +11,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Final
 
+from consentry.base.values import dataclass, field
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.running import Ended, RunningBox
 from consentry.enforce.streams import Pipe, Terminal

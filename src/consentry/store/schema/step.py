@@ -1,9 +1,9 @@
 """One step of the database's shape: the version it leads to, and the statements both ways."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from consentry.base.values import dataclass
 from consentry.store.database import Dialect
 
 Statements: TypeAlias = tuple[str, ...]

@@ -8,12 +8,12 @@ are believed; what is missing in one is an error and never a guess.
 import base64
 import json
 import socket
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 
 _PATIENCE: Final = 30.0
 _PART: Final = 1 << 16

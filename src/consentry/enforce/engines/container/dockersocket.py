@@ -1,10 +1,10 @@
 """Asks Docker's daemon by its socket, which takes a hundredth of the time that its command takes."""
 
 import socket
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
+from consentry.base.values import dataclass
 from consentry.enforce.engines.container.image import Image
 from consentry.enforce.engines.container.keeper import CommandKeeper
 

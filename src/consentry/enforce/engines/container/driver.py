@@ -11,11 +11,11 @@ import signal
 import stat
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import ClassVar, Final
 
+from consentry.base.values import replace
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Control, Held, Lacking, Outcome
 from consentry.enforce.engines.commandengine import (

@@ -12,11 +12,11 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.engines.container import starter
 from consentry.enforce.engines.container.report import Report
 from consentry.enforce.native import calls, restraint

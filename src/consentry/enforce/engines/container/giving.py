@@ -9,10 +9,10 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.engines.boxplan import Copy, Hidden, Item, Own, Text, box_items, held_places
 from consentry.enforce.engines.container.coverings import covered_programs
 from consentry.enforce.engines.container.folder import (

@@ -8,9 +8,10 @@ bytes for the same links, so that an image of that name is never another one's.
 import hashlib
 import io
 import tarfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from consentry.base.values import dataclass
 
 NAME: Final = "localhost/consentry-box"
 LABEL: Final = "consentry.box"

@@ -5,11 +5,11 @@ The one way to do so by commands; a driver may have a quicker one.
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.engines.container.image import LABEL, Image
 
 _PATIENCE: Final = 60.0

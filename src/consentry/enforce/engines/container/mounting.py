@@ -7,10 +7,10 @@ below it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.engines.boxplan import (
     Copy,
     Folder,

@@ -14,10 +14,10 @@ import subprocess
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final
 
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.engines.container.daemon import Daemon
 from consentry.enforce.engines.container.folder import RunFolder
 from consentry.enforce.native.streamends import StreamEnds

@@ -8,12 +8,12 @@ and nobody hashes them one by one; id and path say together which bytes run.
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
+from consentry.base.values import dataclass
 from consentry.enforce.engines.container.daemon import FileThere
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}", re.ASCII)

@@ -9,12 +9,12 @@ every Unix has.
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.base.values import dataclass
 from consentry.enforce.confinement import Confinement, Limits
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Probe
 from consentry.enforce.engines.boxplan import Folder, Hidden, Item, Own, Shown

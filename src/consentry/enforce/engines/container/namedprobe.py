@@ -7,11 +7,11 @@ is what can be claimed. With neither, nothing is shown, and nothing runs.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import ConsentryError, Refused
+from consentry.base.values import replace
 from consentry.enforce.confinement import Confinement, Limits, Program, ProgramImage
 from consentry.enforce.engine import Control, Held, Lacking, Outcome, Probe
 from consentry.enforce.engines.container.namedplan import HELD, LACKS

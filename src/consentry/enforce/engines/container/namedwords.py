@@ -8,9 +8,9 @@ checks) is taken away again.
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
+from consentry.base.values import replace
 from consentry.enforce.engines.boxplan import Hidden, Own
 from consentry.enforce.engines.container.folder import RunFolder
 from consentry.enforce.engines.container.giving import OWN_PROCESSES

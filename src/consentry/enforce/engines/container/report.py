@@ -5,8 +5,8 @@ reader with, and can spoil no more than the figures of its own run.
 """
 
 import os
-from dataclasses import dataclass, field
 
+from consentry.base.values import dataclass, field
 from consentry.enforce.usage import Usage
 from consentry.enforce.violations import Truth
 

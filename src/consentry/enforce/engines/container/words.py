@@ -5,9 +5,9 @@ said here is switched off here.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from consentry.base.values import dataclass
 from consentry.enforce.engines.container.image import LABEL
 from consentry.enforce.engines.container.mounting import Bound, InMemory
 
