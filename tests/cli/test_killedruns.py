@@ -162,7 +162,7 @@ def _finished(shop: Workshop) -> None:
 def _settled(shop: Workshop) -> None:
     """The second yes, where there is an effect to say it to."""
     line = shop.line
-    runs = [each for each in shop.of("tool.audit") if each["execution"]["startTime"] is not None]
+    runs = [each for each in shop.of("tool.audit") if each["impact"].get("rehearsal") is not None]
     if not runs or any(each["outcome"] == "committed" for each in shop.of("effect.settled")):
         return
     assert line("commit", runs[0]["id"]).status in (0, 75)
@@ -206,9 +206,13 @@ def test_a_run_that_is_killed_loses_no_decision_and_leaves_nothing_half_done(
     permits = {each["permitId"] for each in made}
     started = [each["payload"] for each in after if each["type"] == "tool.audit"]
     ran = [each for each in started if each["execution"]["startTime"] is not None]
-    assert {each["permitId"] for each in ran} <= permits
+    assert [each["permitId"] for each in ran] == sorted(permits)
     assert shop.files in ("old", "new")
-    if ran and shop.level == "strict":
+    lost = [each for each in ran if each["execution"]["status"] == "killed"]
+    for each in lost:
+        assert (each["tool"]["name"], each["execution"]["endTime"]) == ("make", None)
+        assert each["impact"]["committed"] == (shop.files == "new")
+    if not lost and ran and shop.level == "strict":
         assert shop.files == "new"
     assert list((Path(line.environ["HOME"]) / ".local/state/consentry/commits").glob("run-*")) == []
     _runs_as_ever(shop)

@@ -68,7 +68,8 @@ def _meant(
     if tool is None:
         return [found_consent(journal, each).consent_id for each in ids]
     consents = consents_of(journal)
-    used = () if running is None else {each.consent_id for each in running.going_on()}
+    going_on = () if running is None else running.going_on()
+    used = {each.consent_id for each in going_on if each.consent_id is not None}
     found = [*consents.open(tool), *map(consents.find, used)]
     return sorted({each.consent_id for each in found if each and each.terms.tool == tool})
 

@@ -206,3 +206,7 @@ class Permits(Protocol):
     def find(self, permit_id: str) -> Permit | None:
         """The permit with this id."""
         ...
+
+    def of_decision(self, event_id: str) -> Permit | None:
+        """The permit that was made for that decision."""
+        ...

@@ -58,16 +58,6 @@ def _more(decision: RunDecision) -> dict[str, Json]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def audit_config(tool: ToolFacts) -> dict[str, Json]:
-    """What its manifest says of keeping and reporting."""
-    said = tool.manifest.audit
-    return {
-        "logLevel": said.log_level.value,
-        "retainLogs": None if said.retain_logs is None else str(said.retain_logs),
-        "includeInReport": said.include_in_report,
-    }
-
-
 def tool_said(tool: ToolFacts) -> dict[str, Json]:
     """A tool by its manifest; one whose programs were not found has no digest."""
     digest: dict[str, Json] = {} if tool.digest is None else {"digest": tool.digest}
@@ -75,7 +65,7 @@ def tool_said(tool: ToolFacts) -> dict[str, Json]:
         "name": tool.name,
         "version": tool.manifest.version,
         **digest,
-        "auditConfig": audit_config(tool),
+        "auditConfig": tool.audit_config,
     }
 
 

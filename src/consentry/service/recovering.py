@@ -4,6 +4,7 @@ from consentry.enforce.commitrecover import Recovered, Recovery, Tidying, recove
 from consentry.enforce.keptshelf import REHEARSED, Shelf, sweep_if_due
 from consentry.service.effectledger import tell_recovered
 from consentry.service.keptruns import Place
+from consentry.service.lostruns import record_lost_runs
 
 
 def tidying_of(place: Place) -> Tidying:
@@ -22,4 +23,5 @@ def tidying_of(place: Place) -> Tidying:
 def recover_here(place: Place) -> None:
     """To be called when a process starts to work here."""
     recover(place.state, tidying=tidying_of(place))
+    record_lost_runs(place)
     sweep_if_due(place.state, place.keeping)

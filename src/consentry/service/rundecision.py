@@ -49,6 +49,16 @@ class ToolFacts:
         return f"{TOOL}:{self.name}"
 
     @property
+    def audit_config(self) -> dict[str, Json]:
+        """What its manifest says of keeping and reporting."""
+        said = self.manifest.audit
+        return {
+            "logLevel": said.log_level.value,
+            "retainLogs": None if said.retain_logs is None else str(said.retain_logs),
+            "includeInReport": said.include_in_report,
+        }
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The paths of all files that the digest covers."""
         return tuple(dict.fromkeys(path for each in self.programs for path in each))
@@ -108,7 +118,11 @@ class RunDecision:
             "policyEntry": None if self.policy_entry is None else str(self.policy_entry.where),
         }
         if self.tool is not None:
-            said |= {"version": self.tool.manifest.version, "toolDigest": self.tool.digest}
+            said |= {
+                "version": self.tool.manifest.version,
+                "toolDigest": self.tool.digest,
+                "auditConfig": self.tool.audit_config,
+            }
         return {name: value for name, value in said.items() if value is not None} or None
 
 

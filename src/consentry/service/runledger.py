@@ -4,7 +4,7 @@ Whatever is run, a program or a snippet, the order is the same: nothing starts b
 permit are durable, and what was started is recorded whatever happened.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -59,9 +59,15 @@ class RunLedger:
         return cls(journal, HashCache(state / HASHES))
 
     def permitted(
-        self, bound: BoundWish, decision: RunDecision, digests: Mapping[str, Digest]
+        self,
+        bound: BoundWish,
+        decision: RunDecision,
+        digests: Mapping[str, Digest],
+        before: Callable[[str], None] = lambda _: None,
     ) -> Permit:
         """The decision, the permit and its spending, all durable before anything starts.
+
+        `before` is called with the id of the decision just before it is recorded.
 
         A stored consent that decided it is held again, and used up where it was for one run, in the
         same transaction; where it does not hold any more, nothing of all this is recorded.
@@ -85,6 +91,7 @@ class RunLedger:
         order = PermitOrder(subject, digests, words, confinement.surface, decided.event_id)
         permits = StoredPermits(journal.ledger, journal.ids, journal.clock, journal.context)
         use = self._use_of(decision)
+        before(decided.event_id)
         return permits.make_and_spend(
             order, journal.context.actor, decided, *use.drafts, change=use.change
         )

@@ -8,12 +8,12 @@ written, nothing runs. What was decided about a tool at certain bytes starts tho
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final
 
 from consentry.base.canonical import Digest
 from consentry.base.errors import ConsentryError
 from consentry.base.values import dataclass, replace
 from consentry.decide.permit import Permit
+from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.interrupts import Uninterrupted
@@ -27,12 +27,10 @@ from consentry.service.manifestkeys import as_manifest_keys
 from consentry.service.refusals import Asked, record_refusal
 from consentry.service.rundecision import RunDecision, by_command_line
 from consentry.service.runledger import Run, RunLedger
-from consentry.service.runningruns import RunningRuns
-from consentry.service.runrecord import Impact, RunFacts
+from consentry.service.runningruns import RunningRuns, RunNote
+from consentry.service.runrecord import Impact, RunFacts, named_path
 from consentry.service.takeover import AT_ITS_END, Takeover, TakeoverTerms
 from consentry.store.journal import Journal
-
-_RUN_PREFIX: Final = "run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,38 +75,25 @@ class Runner:
         takeover = Takeover.prepared(bound, plan.plan, self.home)
         sealed: list[SealedFile] = []
         begun: list[RunFacts] = []
-        noted = ExitStack()
-        try:
-            with self._refusal_recorded(bound, decision, trigger, begun):
-                for path in bound.confinement.program.copies:
-                    sealed.append(seal(path))  # noqa: PERF401 - each is closed if a later one fails
-                with interrupts.let_through():
-                    # A script of root's is read where it lies, and is one of the tool's files too.
-                    programs = {
-                        name: ledger.programs.digest_of(Path(name))
-                        for name in (
-                            *map(str, bound.confinement.program.startable),
-                            *decision.files,
-                        )
-                        if Path(name) not in bound.confinement.program.copies
-                    }
-                image = bound.confinement.program.image
-                if image is not None:
-                    # Nobody hashes a program of an image: the digest of the whole stands for it.
-                    programs[str(bound.confinement.program.path)] = image.digest
-                permitted = self._permitting(
-                    ledger, bound, decision, sealed, programs, trigger, begun
-                )
-                revocable = self._revocable(permitted, decision, io, noted)
-                with ledger.failures_recorded(begun):
-                    outcome = self.engine.launch(plan, revocable, sealed, io)
-        finally:
-            noted.close()
-            for each in sealed:
-                each.close()
-        ended = replace(begun[0], ended_at=self.journal.clock.now(), outcome=outcome)
-        impact = self._taken_over(ended, outcome, takeover, terms)
-        return ledger.recorded(replace(ended, impact=impact), outcome)
+        with ExitStack() as noted:
+            try:
+                with self._refusal_recorded(bound, decision, trigger, begun):
+                    for path in bound.confinement.program.copies:
+                        sealed.append(seal(path))  # noqa: PERF401 - closed if a later one fails
+                    with interrupts.let_through():
+                        programs = _programs(ledger, bound.confinement, decision)
+                    note = self._noting(bound.confinement, decision, trigger, io, noted)
+                    permitted = self._permitting(
+                        ledger, bound, decision, sealed, programs, trigger, begun, note
+                    )
+                    with ledger.failures_recorded(begun):
+                        outcome = self.engine.launch(plan, permitted, sealed, io)
+            finally:
+                for each in sealed:
+                    each.close()
+            ended = replace(begun[0], ended_at=self.journal.clock.now(), outcome=outcome)
+            impact = self._taken_over(ended, outcome, takeover, terms)
+            return ledger.recorded(replace(ended, impact=impact), outcome)
 
     @contextmanager
     def _refusal_recorded(
@@ -139,6 +124,7 @@ class Runner:
         programs: dict[str, Digest],
         trigger: Trigger,
         begun: list[RunFacts],
+        note: Callable[[str], None],
     ) -> Callable[[], Permit]:
         """Makes the permit while the engine builds a box that waits for it, and notes that it was."""
 
@@ -146,7 +132,7 @@ class Runner:
             digests = {str(each.path): each.digest for each in sealed} | programs
             decision.require_unchanged(digests)
             with Uninterrupted():  # or it would be decided, and nobody would say what became of it
-                permit = ledger.permitted(bound, decision, digests)
+                permit = ledger.permitted(bound, decision, digests, note)
                 now, engine = self.journal.clock.now(), self.engine.name
                 begun.append(
                     RunFacts(
@@ -157,20 +143,30 @@ class Runner:
 
         return permitted
 
-    def _revocable(
-        self, permitted: Callable[[], Permit], decision: RunDecision, io: Io, noted: ExitStack
-    ) -> Callable[[], Permit]:
-        """Notes a run under a stored consent before its permit is made, so that revoking finds it."""
-        consent_id = decision.consent_id
-        if consent_id is None:
-            return permitted
-        told: list[Callable[[], bool]] = []
-        io.ends = lambda: any(is_told() for is_told in told)
+    def _noting(
+        self,
+        wanted: Confinement,
+        decision: RunDecision,
+        trigger: Trigger,
+        io: Io,
+        noted: ExitStack,
+    ) -> Callable[[str], None]:
+        """Notes a run just before its decision is recorded, until it is on record itself.
 
-        def noting() -> Permit:
-            name = self.journal.ids.new(_RUN_PREFIX)
-            told.append(noted.enter_context(RunningRuns(self.state).noted(name, consent_id)))
-            return permitted()
+        So revoking its consent finds it, and so does the next start if this process is killed.
+        """
+        told: list[Callable[[], bool]] = []
+        if decision.consent_id is not None:
+            io.ends = lambda: any(is_told() for is_told in told)
+        note = RunNote(
+            decision.consent_id,
+            trigger.value,
+            named_path(str(wanted.workspace)),
+            named_path(str(wanted.program.folder)),
+        )
+
+        def noting(decision_id: str) -> None:
+            told.append(noted.enter_context(RunningRuns(self.state).noted(decision_id, note)))
 
         return noting
 
@@ -185,3 +181,19 @@ class Runner:
         if tool is not None:
             terms = replace(terms, said_as=lambda found: as_manifest_keys(found, tool, wanted))
         return takeover.after(outcome, facts.permit.permit_id, self.state, terms)
+
+
+def _programs(ledger: RunLedger, wanted: Confinement, decision: RunDecision) -> dict[str, Digest]:
+    """The digests of what may be started where it lies."""
+    program = wanted.program
+    # A script of root's is read where it lies, and is one of the tool's files too.
+    names = (*map(str, program.startable), *decision.files)
+    programs = {
+        name: ledger.programs.digest_of(Path(name))
+        for name in names
+        if Path(name) not in program.copies
+    }
+    if program.image is not None:
+        # Nobody hashes a program of an image: the digest of the whole stands for it.
+        programs[str(program.path)] = program.image.digest
+    return programs

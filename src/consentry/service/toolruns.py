@@ -141,6 +141,7 @@ class ToolRunner:
 
     def run(self, call: ToolCall, open_io: OpenIo) -> ToolRun:
         """One run; raises where there is none, and has recorded that then."""
+        recover_here(self._place())
         with self._refusals(_asked(call)):
             ready = self._ready(call)
         with self._refusals(_asked_about(ready)):
@@ -149,6 +150,7 @@ class ToolRunner:
 
     def dispatch(self, request: ApprovalRequest, open_io: OpenIo) -> ToolRun:
         """The run that was asked for with this request, once."""
+        recover_here(self._place())
         ask = ConsentAsk.of(request)
         call = ToolCall(ask.tool, ask.arguments, ask.workspace, ask.config)
         with self._refusals(_asked(call)):

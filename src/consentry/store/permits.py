@@ -115,6 +115,11 @@ class StoredPermits:
         """The permit with this id."""
         return _TABLE.find(self._journal.database, permit_id)
 
+    def of_decision(self, event_id: str) -> Permit | None:
+        """The permit that was made for that decision."""
+        found = _TABLE.select(self._journal.database, "decision_event_id = ?", (event_id,), "")
+        return found[0] if found else None
+
     def _required(self, permit_id: str) -> Permit:
         permit = self.find(permit_id)
         if permit is None:
