@@ -86,7 +86,7 @@ def _lines(request: ApprovalRequest) -> list[str]:
     asked, denied = request.requested_at.shown(), request.deadline.shown()
     return [
         f"{request.request_id}  {safe_line(question.text)}",
-        f"  {question.kind.value} of {safe_line(question.subject)}, asked {asked}, denied at {denied}",
+        f"  {question.kind.value} of {safe_line(question.subject)}, asked {asked}, denied by itself at {denied}",
     ]
 
 

@@ -192,7 +192,11 @@ class ToolDecisions:
     def _request(
         self, desk: Desk, ask: ConsentAsk, ready: ReadyTool, waits: Waits
     ) -> ApprovalRequest:
-        """The question; the same one where it waits already, or was answered and never used."""
+        """The question; the same one where it waits already, or was answered and never used.
+
+        One that is parked waits for whoever asks next, in whichever session: a job that asks every
+        hour leaves one question.
+        """
         policy, session = ready.effective.policy_hash, self.journal.context.session_id
         consents = consents_of(self.journal)
         for each in desk.requests.latest_about(ask.digest, _LOOKED_AT):
@@ -201,7 +205,11 @@ class ToolDecisions:
             if (
                 is_open
                 and request.machine_id == self.journal.machine_id
-                and (request.question.policy_hash, request.question.session_id) == (policy, session)
+                and request.question.policy_hash == policy
+                and (
+                    request.question.session_id == session
+                    or (request.is_pending and waits is Waits.PARKED)
+                )
                 and ConsentAsk.of(request).is_same_as(ask)
                 and not consents.of_request(request.request_id)
             ):
