@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from consentry.service.library import library_of_this_process
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
 FOLDERS = ("tutorial", "how-to", "reference", "explanation")
@@ -97,6 +99,8 @@ def failures_in_python(text: str, name: str) -> str:
         runner = doctest.DocTestRunner(verbose=False, optionflags=_FLAGS)
         runner.run(test, out=said.append, clear_globs=False)
         namespace = test.globs
+    # What a session opened of ours is no business of whatever this process does next.
+    library_of_this_process().close()
     return "".join(said)
 
 
