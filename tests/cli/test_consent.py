@@ -102,7 +102,7 @@ def test_a_run_under_a_yes_for_once_is_ended_by_its_tool(consentry: CommandLine)
 
 
 def test_a_killed_process_leaves_no_run_behind(consentry: CommandLine) -> None:
-    """What it noted is told apart by its lock, and removed by whoever looks."""
+    """What it noted is told apart by its lock; the next start puts the run on record and removes it."""
     tool(consentry, "endless", "echo begun; exec sleep 300")
     with at_terminal(consentry, "run", "endless", size=TALL) as terminal:
         agreed(terminal, remembers=True)
@@ -113,6 +113,7 @@ def test_a_killed_process_leaves_no_run_behind(consentry: CommandLine) -> None:
     assert len(list(state.iterdir())) == 1
     ended = consentry("consent", "revoke", "--tool", "endless", "--kill", "--json")
     assert json.loads(ended.out)["ended"] == 0
+    assert consentry("exec", "--", "true").status == 0
     assert list(state.iterdir()) == []
 
 

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import select
 import struct
 import termios
 import time
@@ -42,12 +43,11 @@ class Screen:
     its: int
 
     def shown(self) -> str:
-        """What came since the last look."""
-        os.set_blocking(self.ours, False)
-        try:
-            return os.read(self.ours, 65536).decode()
-        except BlockingIOError:
-            return ""
+        """What came since the last look; a terminal hands it on a little later, and in parts."""
+        came, until = b"", time.monotonic() + 1
+        while time.monotonic() < until and select.select([self.ours], [], [], 0.1)[0]:
+            came += os.read(self.ours, 65536)
+        return came.decode()
 
 
 @pytest.fixture

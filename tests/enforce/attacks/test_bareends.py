@@ -144,7 +144,7 @@ def test_whichever_of_us_is_killed_nothing_stays(
     owner = host.started("carry_out_one", REQUEST=json.dumps({**request, "without": ["groups"]}))
     try:
         wait_for(lambda: len(having(word)) > 1)
-        [own] = {_own_folder(pid) for pid in having(word)}
+        [own] = {found for pid in having(word) for found in _own_folders(pid)}
         launcher = next(pid for pid in _children(owner.pid) if _is_launcher(pid))
         [keeper] = _children(launcher)
         [starter] = _children(keeper)
@@ -163,11 +163,14 @@ def _is_launcher(pid: int) -> bool:
     return b"BareLauncher" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
-def _own_folder(pid: int) -> Path:
-    """Where the own folders of its run are."""
-    names = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    [tmp] = [each.partition(b"=")[2] for each in names if each.startswith(b"TMPDIR=")]
-    return Path(os.fsdecode(tmp)).parent
+def _own_folders(pid: int) -> list[Path]:
+    """Where the own folders of its run are; nowhere for one that has ended meanwhile."""
+    try:
+        names = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    tmp = [each.partition(b"=")[2] for each in names if each.startswith(b"TMPDIR=")]
+    return [Path(os.fsdecode(each)).parent for each in tmp]
 
 
 def test_the_run_s_own_folders_are_its_own_and_removed(host: BareHost, place: Path) -> None:
