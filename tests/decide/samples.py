@@ -57,7 +57,7 @@ def ask(level: ConsentLevel = ConsentLevel.EXPLICIT, **changes: object) -> Conse
     """A tool that wants to run; what is not the ask's own is changed in its preview."""
     own: dict[str, object] = {
         "arguments": ("--fast", ""),
-        "workspace": "/work/project",
+        "workspace": "/place/project",
         "rules": AnswerRules(RememberDuration.SESSION, needs_reason=level is ConsentLevel.STRICT),
     }
     shown: dict[str, object] = {"tool": "build", "digest": DIGEST, "surface": SURFACE}
@@ -75,7 +75,7 @@ def answer(outcome: Outcome = Outcome.APPROVED, by: Identity = OWNER, **changes:
 def acceptance() -> Acceptance:
     """The owner's word for two documents."""
     files = {".consentry/policy.yaml": DIGEST, ".consentry/tools/lint.yaml": OTHER_DIGEST}
-    place, digest = "/work/paper", digest_of_files(files)
+    place, digest = "/place/paper", digest_of_files(files)
     return Acceptance(sample_id("acceptance"), MACHINE, place, digest, files, OWNER, NOW)
 
 

@@ -139,7 +139,7 @@ def test_only_the_same_workspace_under_another_policy_is_superseded(store: Store
         desk.ask(here.question(None, None), Waits.PARKED),
         desk.ask(question(kind=RequestKind.ESCALATION), Waits.PARKED),
     ]
-    ended = desk.supersede_others("/work/project", OTHER_DIGEST)
+    ended = desk.supersede_others("/place/project", OTHER_DIGEST)
     assert [each.request_id for each in ended] == [put_under[0].request_id]
     states = [desk.look(each.request_id).status for each in put_under]
     assert states == ["superseded", "pending", "pending", "pending", "pending"]

@@ -22,7 +22,7 @@ _HOLDER = f"""
 import sys, time
 from pathlib import Path
 from consentry.service.runningruns import RunNote, RunningRuns
-note = RunNote("{CONSENT}", "api", "/work", "/work/below")
+note = RunNote("{CONSENT}", "api", "/place", "/place/below")
 with RunningRuns(Path(sys.argv[1])).noted("run-held", note):
     print("ready", flush=True)
     time.sleep(600)
@@ -31,7 +31,7 @@ with RunningRuns(Path(sys.argv[1])).noted("run-held", note):
 
 def note(consent: str | None) -> RunNote:
     """A note of a run under that consent."""
-    return RunNote(consent, "user_command", "/work", "/work")
+    return RunNote(consent, "user_command", "/place", "/place")
 
 
 def test_a_run_is_known_while_it_lasts(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_what_a_killed_process_left_is_no_run(tmp_path: Path) -> None:
         holder.send_signal(signal.SIGKILL)
         holder.wait(30)
     assert runs.end(CONSENT) == []
-    left = RunNote(CONSENT, "api", "/work", "/work/below")
+    left = RunNote(CONSENT, "api", "/place", "/place/below")
     assert list(runs.cut_off()) == [("run-held", left)]
     assert list(runs.cut_off()) == []
     assert list((tmp_path / FOLDER).iterdir()) == []

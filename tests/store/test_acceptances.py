@@ -11,7 +11,7 @@ from consentry.store.ledger import Ledger
 from tests.decide.samples import APPROVER, DIGEST, OTHER_DIGEST, OTHER_MACHINE, OWNER
 from tests.store.keepers import Keepers, all_rows, events, types
 
-PLACE = "/work/paper"
+PLACE = "/place/paper"
 FILES = {".consentry/consent-config.yaml": DIGEST, ".consentry/tools/lint.yaml": DIGEST}
 CHANGED = {**FILES, ".consentry/tools/lint.yaml": OTHER_DIGEST}
 
@@ -35,7 +35,7 @@ def test_what_was_accepted_counts_at_its_digest_alone(keepers: Keepers) -> None:
     assert keepers.acceptances.standing(PLACE) == accepted
     assert not is_accepted(keepers, CHANGED)
     assert not is_accepted(keepers, {**FILES, ".consentry/policy.yaml": DIGEST})
-    assert not is_accepted(keepers, FILES, "/work/other")
+    assert not is_accepted(keepers, FILES, "/place/other")
     assert not is_accepted(keepers, {})
 
 
@@ -91,7 +91,7 @@ def test_of_many_that_accept_at_once_one_stands(keepers: Keepers) -> None:
 
 def test_a_place_that_is_no_text_was_never_accepted(keepers: Keepers) -> None:
     """A path with a byte that is not UTF-8 cannot be written down, so it is not accepted either."""
-    place = b"/work/\xff".decode(errors="surrogateescape")
+    place = b"/place/\xff".decode(errors="surrogateescape")
     assert not is_accepted(keepers, FILES, place)
     assert keepers.acceptances.standing(place) is None
     with pytest.raises(BadInput):
