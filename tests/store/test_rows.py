@@ -89,7 +89,7 @@ def keepers(ledger: Ledger) -> Keepers:
     kept.consents.give(terms())
     kept.consents.give(terms(Lasts.ONCE))
     kept.grants.give(grant_terms())
-    kept.acceptances.accept("/work", {"a.yaml": DIGEST}, OWNER)
+    kept.acceptances.accept("/place", {"a.yaml": DIGEST}, OWNER)
     decision = Drafts(kept.ids).make()
     kept.permits.make(order(decision_event_id=decision.event_id), decision)
     kept.sessions.for_leader(OWNER, LEADER)
@@ -110,7 +110,7 @@ def test_a_row_that_cannot_be_is_not_believed(keepers: Keepers) -> None:
         "approval_request": lambda: keepers.requests.supersede_pending(DIGEST),
         "consent": keepers.consents.history,
         "capability_grant": lambda: keepers.grants.of_module("word-count"),
-        "acceptance": lambda: keepers.acceptances.standing("/work"),
+        "acceptance": lambda: keepers.acceptances.standing("/place"),
         "permit": lambda: keepers.permits.spend(key(keepers, "permit"), "run"),
         "session": keepers.sessions.open,
         "machine": keepers.machines.all,
