@@ -1,0 +1,161 @@
+"""What extraction finds: powers in normalised form, each with where and why, and what it cannot tell.
+
+An atom is one power: a dimension, an operation, a target. Two programs with the same atoms have the
+same powers, however they are written, so that a move, a rename or another layout changes nothing.
+Where a thing was found is kept beside the atom and never compared.
+
+Targets: a path pattern (`./` where the path is computed), `host:port`, a program, a variable, an
+algorithm, a tool class; for code loading the level. `NAMELESS` is the step to a list without a word
+about what is on it, as a bare import of a library gives; `ANYTHING` is a target that is computed.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+from consentry.base.values import dataclass
+from consentry.surface.dimensions import Dimension, LoadLevel
+
+NAMELESS: Final = ""
+ANYTHING: Final = "*"
+SOMEWHERE: Final = "./"
+"""The target of a read or write whose path is not a constant: anywhere in the workspace."""
+
+
+class Operation(StrEnum):
+    """What is done; each belongs to one dimension."""
+
+    READ = "read"
+    WRITE = "write"
+    CONNECT = "connect"
+    START = "start"
+    SEE = "see"
+    LOAD = "load"
+    ENCRYPT = "encrypt"
+    CALL = "call"
+
+
+class Provenance(StrEnum):
+    """How it is known: code does it, or a document says that something is brought in that may."""
+
+    CODE = "code"
+    DECLARED = "declared"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Atom:
+    """One power."""
+
+    dimension: Dimension
+    operation: Operation
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A power at a line of one file, with the words that give it."""
+
+    atom: Atom
+    line: int
+    reason: str
+    provenance: Provenance = Provenance.CODE
+
+
+@dataclass(frozen=True, slots=True)
+class Unclassified:
+    """Something that may hold any power. `key` is compared: the same thing elsewhere is not new."""
+
+    key: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleImport:
+    """A module that the file imports; `level` counts the dots of a relative import.
+
+    `is_known` says that the tables know the module; one that they do not know may lie in the same
+    tree, and only whoever has the tree can tell.
+    """
+
+    module: str
+    level: int
+    names: tuple[str, ...]
+    line: int
+    is_known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """All that one file gives, whatever it is called and wherever it lies."""
+
+    found: tuple[Found, ...] = ()
+    unclassified: tuple[Unclassified, ...] = ()
+    imports: tuple[ModuleImport, ...] = ()
+
+    def __or__(self, other: "Extraction") -> "Extraction":
+        return Extraction(
+            (*self.found, *other.found),
+            (*self.unclassified, *other.unclassified),
+            (*self.imports, *other.imports),
+        )
+
+
+NOTHING_FOUND: Final = Extraction()
+
+
+def reading(target: str) -> Atom:
+    """Reads files at that path pattern."""
+    return Atom(Dimension.FS_READ_ROOTS, Operation.READ, target)
+
+
+def writing(target: str) -> Atom:
+    """Creates, changes or deletes files at that path pattern."""
+    return Atom(Dimension.FS_WRITE_ROOTS, Operation.WRITE, target)
+
+
+def connecting(target: str = NAMELESS) -> Atom:
+    """Reaches the network."""
+    return Atom(Dimension.NET_ACCESS, Operation.CONNECT, target)
+
+
+def starting(target: str = NAMELESS) -> Atom:
+    """Starts a program."""
+    return Atom(Dimension.PROC_EXEC, Operation.START, target)
+
+
+def seeing(target: str = NAMELESS) -> Atom:
+    """Reads a variable of the environment."""
+    return Atom(Dimension.ENV_READ, Operation.SEE, target)
+
+
+def loading(level: LoadLevel) -> Atom:
+    """Turns data into code."""
+    return Atom(Dimension.DYNAMIC_CODE_LOAD, Operation.LOAD, level.value)
+
+
+def encrypting(target: str = NAMELESS) -> Atom:
+    """Uses a cryptographic algorithm."""
+    return Atom(Dimension.CRYPTO_PRIMITIVES, Operation.ENCRYPT, target)
+
+
+def calling(tool_class: str) -> Atom:
+    """Uses tools of a class."""
+    return Atom(Dimension.TOOL_CLASSES, Operation.CALL, tool_class)
+
+
+def unclassified(key: str, line: int, reason: str) -> Extraction:
+    """An extraction that holds nothing but one thing that it cannot tell."""
+    return Extraction(unclassified=(Unclassified(key, line, reason),))
+
+
+def joined(parts: Iterable[Extraction]) -> Extraction:
+    """All of them in one."""
+    found: list[Found] = []
+    unknown: list[Unclassified] = []
+    imports: list[ModuleImport] = []
+    for part in parts:
+        found += part.found
+        unknown += part.unclassified
+        imports += part.imports
+    return Extraction(tuple(found), tuple(unknown), tuple(imports))
