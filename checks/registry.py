@@ -3,7 +3,17 @@
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
-from checks import conformance, dependencies, documented, fence, length, links, overclaim, privacy
+from checks import (
+    conformance,
+    dependencies,
+    documented,
+    fence,
+    knowledge,
+    length,
+    links,
+    overclaim,
+    privacy,
+)
 from checks.finding import Finding
 from checks.tree import Tree
 
@@ -13,6 +23,7 @@ CHECKS: MappingProxyType[str, Callable[[Tree], Iterator[Finding]]] = MappingProx
         "overclaim": overclaim.check,
         "fence": fence.check,
         "documented": documented.check,
+        "knowledge": knowledge.check,
         "conformance": conformance.check,
         "dependencies": dependencies.check,
         "links": links.check,

@@ -1,0 +1,1 @@
+"""What the guard knows about modules and distributions: tables as data, and their reader."""

@@ -1,0 +1,318 @@
+"""Effects at a place in the code: which powers a call, a name or an import gives, on which targets."""
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from consentry.examine.atoms import (
+    ANYTHING,
+    NAMELESS,
+    SOMEWHERE,
+    Atom,
+    calling,
+    connecting,
+    encrypting,
+    loading,
+    reading,
+    seeing,
+    starting,
+    writing,
+)
+from consentry.examine.constanttargets import (
+    algorithm_atom,
+    command_atoms,
+    host_atom,
+    host_target,
+    path_atoms,
+    program_atom,
+    variable_atom,
+)
+from consentry.examine.knowledge.effects import Argument, Condition, Effect, Power
+from consentry.examine.python import paths
+from consentry.examine.python.resolve import Resolver
+from consentry.examine.python.scopes import Scope
+from consentry.examine.python.values import (
+    Const,
+    Instance,
+    Items,
+    Partial,
+    Ref,
+    Value,
+    alternatives,
+)
+from consentry.surface.dimensions import LoadLevel
+
+_WRITING: Final = frozenset("wax+")
+_HOST_AND_PORT: Final = 2
+
+
+class Place:
+    """A call with its arguments; a name or an import has none, and what they would say is computed."""
+
+    __slots__ = ("call", "owner", "resolver", "scope")
+
+    def __init__(
+        self, resolver: Resolver, scope: Scope, call: ast.Call | None, owner: Instance | None = None
+    ) -> None:
+        self.resolver = resolver
+        self.scope = scope
+        self.call = call
+        self.owner = owner
+
+    def given(self, argument: Argument) -> tuple[bool, Value]:
+        """Whether the argument is there, and what it may be."""
+        if argument.is_self:
+            return self.owner is not None, None if self.owner is None else self.owner.path
+        if self.call is None:
+            return True, None
+        arguments = self.call.args
+        if any(isinstance(each, ast.Starred) for each in arguments[: (argument.position or 0) + 1]):
+            return True, None
+        if argument.position is not None and argument.position < len(arguments):
+            return True, self.resolver.resolve(arguments[argument.position], self.scope)
+        for keyword in self.call.keywords:
+            if keyword.arg is None:
+                return True, None
+            if keyword.arg == argument.keyword:
+                return True, self.resolver.resolve(keyword.value, self.scope)
+        return False, None
+
+    def words(self, argument: Argument) -> list[Value] | None:
+        """The values of an argument that is a list written out."""
+        _, value = self.given(argument)
+        if isinstance(value, Items):
+            return [self.resolver.resolve(each, value.scope) for each in value.nodes]
+        return None
+
+
+def atoms_of(effects: Iterable[Effect], place: Place) -> Iterator[Atom]:
+    """The powers that the effects give here."""
+    for effect in effects:
+        if effect.condition is None or _holds(effect.condition, place):
+            yield from _GIVES[effect.power](effect, place)
+
+
+def _holds(condition: Condition, place: Place) -> bool:
+    is_there, value = place.given(condition.argument)
+    if not is_there:
+        return condition.negated
+    for each in alternatives(value):
+        said = None
+        if isinstance(each, Const):
+            said = str(each.value)
+        elif isinstance(each, Ref):
+            said = each.name.rpartition(".")[2]
+        if said is None or (said in condition.values) is not condition.negated:
+            return True
+    return False
+
+
+def _values(effect: Effect, place: Place) -> tuple[Value, ...]:
+    """What the first argument of an effect may be."""
+    _, value = place.given(effect.arguments[0])
+    return tuple(map(paths.as_text, alternatives(value)))
+
+
+def _reads(effect: Effect, place: Place) -> Iterator[Atom]:
+    yield from _files(effect, place, (reading,))
+
+
+def _writes(effect: Effect, place: Place) -> Iterator[Atom]:
+    yield from _files(effect, place, (writing,))
+
+
+def _files(
+    effect: Effect, place: Place, makers: tuple[Callable[[str], Atom], ...]
+) -> Iterator[Atom]:
+    for make in makers:
+        if effect.constant is not None:
+            yield from path_atoms(make, effect.constant)
+        elif not effect.arguments:
+            yield make(SOMEWHERE)
+        else:
+            for value in _values(effect, place):
+                yield from _path_of(make, value)
+
+
+def _path_of(make: Callable[[str], Atom], value: Value) -> tuple[Atom, ...]:
+    if isinstance(value, Const):
+        content = value.value
+        if isinstance(content, bytes):
+            content = content.decode("utf-8", "replace")
+        if isinstance(content, int):
+            return ()  # a descriptor that somebody opened before
+        if isinstance(content, str):
+            if content.startswith(("http://", "https://", "ftp://", "s3://")):
+                return (host_atom(content),)
+            return path_atoms(make, content)
+    if isinstance(value, Partial):
+        folder = value.prefix.rpartition("/")[0]
+        if folder or value.prefix.startswith("/"):
+            return path_atoms(make, f"{folder}/")
+    return (make(SOMEWHERE),)
+
+
+def _opens(effect: Effect, place: Place) -> Iterator[Atom]:
+    makers: tuple[Callable[[str], Atom], ...] = (reading,)
+    if place.call is None:
+        makers = (reading, writing)
+    elif len(effect.arguments) > 1:
+        is_there, mode = place.given(effect.arguments[1])
+        if is_there:
+            makers = _by_mode(mode)
+    yield from _files(effect, place, makers)
+
+
+def _by_mode(mode: Value) -> tuple[Callable[[str], Atom], ...]:
+    makers: dict[Callable[[str], Atom], None] = {}
+    for each in alternatives(mode):
+        if not isinstance(each, Const) or not isinstance(each.value, str):
+            return (reading, writing)
+        if not each.value or "r" in each.value or "+" in each.value or not _WRITING & {*each.value}:
+            makers[reading] = None
+        if _WRITING & {*each.value}:
+            makers[writing] = None
+    return tuple(makers)
+
+
+def _connects(effect: Effect, place: Place) -> Iterator[Atom]:
+    if effect.is_any:
+        yield connecting(ANYTHING)
+    elif effect.constant is not None:
+        yield host_atom(effect.constant)
+    elif not effect.arguments:
+        yield connecting(NAMELESS)
+    else:
+        pair = place.words(effect.arguments[0])
+        if pair is not None and len(pair) >= _HOST_AND_PORT:
+            yield _address(pair[0], pair[1])
+        elif pair is None:
+            port = place.given(effect.arguments[1])[1] if len(effect.arguments) > 1 else None
+            for value in _values(effect, place):
+                yield _address(value, port)
+        else:
+            yield connecting(ANYTHING)
+
+
+def _address(host: Value, port: Value) -> Atom:
+    number = port.value if isinstance(port, Const) and isinstance(port.value, int) else None
+    if isinstance(host, Const):
+        content = host.value
+        if isinstance(content, bytes):
+            content = content.decode("utf-8", "replace")
+        if isinstance(content, str):
+            if content in ("", "0.0.0.0", "::"):  # noqa: S104 - read, not bound
+                return connecting(NAMELESS)
+            return host_atom(content, number)
+        return connecting(ANYTHING)
+    if isinstance(host, Partial):
+        start, mark, rest = host.prefix.partition("://")
+        if mark and "/" in rest and host_target(f"{start}://{rest}") is not None:
+            return host_atom(f"{start}://{rest}")
+    return connecting(ANYTHING)
+
+
+def _starts(effect: Effect, place: Place) -> Iterator[Atom]:
+    if effect.is_any:
+        yield starting(ANYTHING)
+    elif effect.constant is not None:
+        yield program_atom(effect.constant)
+    elif not effect.arguments:
+        yield starting(NAMELESS)
+    else:
+        words = place.words(effect.arguments[0])
+        if words is not None:
+            yield from _program_of(words)
+        else:
+            for value in _values(effect, place):
+                yield from _command_of(value)
+
+
+def _program_of(words: list[Value]) -> Iterator[Atom]:
+    first = paths.as_text(words[0]) if words else None
+    for each in alternatives(first):
+        known = each.value if isinstance(each, Const) else None
+        if isinstance(known, bytes):
+            known = known.decode("utf-8", "replace")
+        if isinstance(each, Ref) and each.name == "sys.executable":
+            known = "python"
+        yield program_atom(known if isinstance(known, str) else None)
+
+
+def _command_of(value: Value) -> tuple[Atom, ...]:
+    if isinstance(value, Const):
+        content = value.value
+        if isinstance(content, bytes):
+            content = content.decode("utf-8", "replace")
+        if isinstance(content, str):
+            return command_atoms(content)
+    if isinstance(value, Ref) and value.name == "sys.executable":
+        return (program_atom("python"),)
+    if isinstance(value, Partial) and " " in value.prefix.strip():
+        return (*command_atoms(value.prefix.rpartition(" ")[0]), starting(ANYTHING))
+    return (starting(ANYTHING),)
+
+
+def _sees(effect: Effect, place: Place) -> Iterator[Atom]:
+    yield from _named(effect, place, seeing, variable_atom)
+
+
+def _encrypts(effect: Effect, place: Place) -> Iterator[Atom]:
+    if effect.constant is not None and effect.arguments:
+        for value in _values(effect, place):
+            size = value.value if isinstance(value, Const) else None
+            known = isinstance(size, int) and not isinstance(size, bool)
+            yield algorithm_atom(f"{effect.constant}-{size}" if known else effect.constant)
+    else:
+        yield from _named(effect, place, encrypting, algorithm_atom)
+
+
+def _named(
+    effect: Effect,
+    place: Place,
+    make: Callable[[str], Atom],
+    named: Callable[[str | None], Atom],
+) -> Iterator[Atom]:
+    if effect.is_any:
+        yield make(ANYTHING)
+    elif effect.constant is not None:
+        yield named(effect.constant)
+    elif not effect.arguments:
+        yield make(NAMELESS)
+    else:
+        for value in _values(effect, place):
+            content = value.value if isinstance(value, Const) else None
+            if isinstance(content, bytes):
+                content = content.decode("utf-8", "replace")
+            yield named(content if isinstance(content, str) else None)
+
+
+def _loads(effect: Effect, place: Place) -> Iterator[Atom]:
+    if effect.constant is not None:
+        yield loading(LoadLevel(effect.constant.upper()))
+    else:
+        for value in _values(effect, place):
+            known = isinstance(value, Const) and isinstance(value.value, str)
+            yield loading(LoadLevel.LIMITED if known else LoadLevel.ANY)
+
+
+def _calls(effect: Effect, _: Place) -> Iterator[Atom]:
+    yield calling(effect.constant or "")
+
+
+def _returns(_: Effect, __: Place) -> Iterator[Atom]:
+    yield from ()
+
+
+_GIVES: Final[dict[Power, Callable[[Effect, Place], Iterator[Atom]]]] = {
+    Power.READ: _reads,
+    Power.WRITE: _writes,
+    Power.OPEN: _opens,
+    Power.NET: _connects,
+    Power.PROC: _starts,
+    Power.ENV: _sees,
+    Power.LOAD: _loads,
+    Power.CRYPTO: _encrypts,
+    Power.TOOL: _calls,
+    Power.RETURNS: _returns,
+}

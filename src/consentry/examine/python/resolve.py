@@ -1,0 +1,525 @@
+"""What an expression may be: names through scopes, attributes through modules and classes, calls.
+
+The order of statements does not count, only where a name is bound; a name bound more than once may be
+any of its values. Depth is bounded, and what lies deeper is not known. Nothing is guessed from the
+spelling of a name: a local function called `open` is not the built-in one.
+"""
+
+import ast
+from typing import Any, Final
+
+from consentry.examine.knowledge.effects import Effect, Power
+from consentry.examine.knowledge.reader import Knowledge
+from consentry.examine.python import folding, paths
+from consentry.examine.python.scopes import Binding, How, Kind, Scope
+from consentry.examine.python.values import (
+    Const,
+    ConstMethod,
+    Either,
+    Function,
+    Getter,
+    Instance,
+    Items,
+    LocalClass,
+    LocalObject,
+    Method,
+    Namespace,
+    Partial,
+    Ref,
+    Table,
+    Value,
+    alternatives,
+    either,
+)
+
+MOST_DEPTH: Final = 48
+MOST_PARTS: Final = 256
+BUILTINS: Final = "builtins"
+
+_WITHOUT_ROW: Final = frozenset(
+    {
+        *("getattr", "setattr", "delattr", "vars", "globals", "locals", "dir", "type", "map"),
+        *("filter", "chr", "ord", "str", "bytes", "bytearray", "object", "super", "reversed"),
+        *("list", "tuple", "dict", "iter", "next", "sorted"),
+    }
+)
+_ITSELF: Final = frozenset({"__builtins__"})
+_PASS_ON: Final = frozenset(
+    {
+        *("functools.partial", "functools.partialmethod", "functools.wraps", "functools.cache"),
+        *("functools.lru_cache", "staticmethod", "classmethod", "copy.copy", "copy.deepcopy"),
+        *("builtins.iter", "builtins.next", "contextlib.closing", "contextlib.nullcontext"),
+        *("weakref.ref", "weakref.proxy", "types.MethodType"),
+    }
+)
+_REFLECTING: Final = frozenset(
+    {
+        "builtins.getattr",
+        "inspect.getattr_static",
+        "builtins.object.__getattribute__",
+        "builtins.type.__getattribute__",
+        "builtins.super.__getattribute__",
+    }
+)
+_GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
+_NAMESPACES: Final = frozenset({"builtins.vars", "builtins.globals", "builtins.locals"})
+
+
+class Resolver:
+    """Resolves expressions of one file."""
+
+    def __init__(self, tables: Knowledge, module: Scope, stars: list[str]) -> None:
+        self.tables = tables
+        self.module = module
+        self.stars = stars
+        self._depth = 0
+
+    # ---- names
+
+    def lookup(self, scope: Scope, name: str) -> Value:
+        """What a name is, seen from a scope."""
+        found = scope.found
+        if name in found:
+            return found[name]
+        place: Scope | None = scope
+        while place is not None:
+            if name in place.names and (place is scope or place.kind is not Kind.CLASS):
+                found[name] = None
+                found[name] = value = self.bound(place.names[name])
+                return value
+            place = place.parent
+        found[name] = value = self._builtin(name)
+        return value
+
+    def _builtin(self, name: str) -> Value:
+        for star in self.stars:
+            if self.tables.member(f"{star}.{name}"):
+                return Ref(f"{star}.{name}")
+        if name in _ITSELF:
+            return Ref(BUILTINS)
+        if name in _WITHOUT_ROW or self.tables.member(f"{BUILTINS}.{name}"):
+            return Ref(f"{BUILTINS}.{name}")
+        return None
+
+    def bound(self, bindings: list[Binding]) -> Value:
+        """What a name with these bindings may be."""
+        if len(bindings) == 1:
+            return self._value_of(bindings[0])
+        return either([self._value_of(binding) for binding in bindings[:MOST_PARTS]])
+
+    def _value_of(self, binding: Binding) -> Value:
+        payload: Any = binding.payload
+        match binding.how:
+            case How.REFERENCE:
+                return Ref(payload)
+            case How.VALUE:
+                return self.resolve(payload, binding.scope)
+            case How.ITEM:
+                node, position = payload
+                return self._item(self.resolve(node, binding.scope), position)
+            case How.EACH:
+                return self._each(self.resolve(payload, binding.scope))
+            case How.FUNCTION:
+                return Function(payload)
+            case How.CLASS:
+                return LocalClass(payload)
+            case How.FIRST:
+                return LocalObject(payload)
+        return None
+
+    def _item(self, value: Value, key: object) -> Value:
+        if isinstance(value, Items) and isinstance(key, int):
+            if -len(value.nodes) <= key < len(value.nodes):
+                return self.resolve(value.nodes[key], value.scope)
+        elif isinstance(value, Table):
+            for name, node in zip(value.node.keys, value.node.values, strict=True):
+                if isinstance(name, ast.Constant) and name.value == key:
+                    return self.resolve(node, value.scope)
+        elif isinstance(value, Const) and isinstance(value.value, str) and isinstance(key, int):
+            return folding.sliced(value.value, key, key + 1 or None, None)
+        return None
+
+    def _each(self, value: Value) -> Value:
+        if isinstance(value, Items):
+            return either([self.resolve(node, value.scope) for node in value.nodes[:MOST_PARTS]])
+        if isinstance(value, Table):
+            keys = [key for key in value.node.keys if key is not None]
+            return either([self.resolve(key, value.scope) for key in keys[:MOST_PARTS]])
+        return None
+
+    # ---- expressions
+
+    def resolve(self, node: ast.expr, scope: Scope) -> Value:
+        """What an expression may be."""
+        kind = node.__class__
+        if kind is ast.Name:
+            return self.lookup(scope, node.id)  # type: ignore[attr-defined]
+        if kind is ast.Constant:
+            return Const(node.value)  # type: ignore[attr-defined]
+        way = _WAYS.get(kind)
+        if way is None or self._depth >= MOST_DEPTH:
+            return None
+        self._depth += 1
+        try:
+            value: Value = way(self, node, scope)
+        except RecursionError:
+            return None
+        finally:
+            self._depth -= 1
+        return value
+
+    def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        names = [node.attr]
+        base = node.value
+        while isinstance(base, ast.Attribute):
+            names.append(base.attr)
+            base = base.value
+        value = self.resolve(base, scope)
+        for name in reversed(names):
+            if value is None:
+                return None
+            value = self.attribute_of(value, name)
+        return value
+
+    def attribute_of(self, value: Value, name: str) -> Value:
+        """`value.name`."""
+        if value.__class__ is Ref:
+            return self._member(value.name, name)  # type: ignore[union-attr]
+        match value:
+            case Either():
+                return either([self.attribute_of(each, name) for each in value.values])
+            case Instance():
+                if name in ("__enter__", "__aenter__"):
+                    return value
+                return paths.property_of(value, name) or Method(value, name)
+            case LocalObject() | LocalClass():
+                return self._own_member(value.scope, name)
+            case Const() | Items() | Table():
+                return ConstMethod(value, name)  # type: ignore[arg-type]
+            case Method() if name == "__self__":
+                return value.owner
+        return None
+
+    def _member(self, owner: str, name: str) -> Value:
+        if name == "__dict__":
+            return Namespace(Ref(owner))
+        if name == "__self__" and owner.startswith(f"{BUILTINS}."):
+            return Ref(BUILTINS)
+        if name == "__call__":
+            return Ref(owner)
+        return Ref(f"{owner}.{name}")
+
+    def _own_member(self, scope: Scope, name: str) -> Value:
+        bindings = [*scope.names.get(name, ()), *scope.members.get(name, ())]
+        if bindings:
+            key = f".{name}"
+            if key not in scope.found:
+                scope.found[key] = None
+                scope.found[key] = self.bound(bindings)
+            return scope.found[key]
+        for base in scope.bases:
+            for value in alternatives(self.resolve(base, scope.parent or scope)):
+                if isinstance(value, Ref):
+                    return Method(Instance(value.name), name)
+                if isinstance(value, LocalClass) and value.scope is not scope:
+                    return self._own_member(value.scope, name)
+        return None
+
+    def _call(self, node: ast.Call, scope: Scope) -> Value:
+        function = self.resolve(node.func, scope)
+        return either([self._called(each, node, scope) for each in alternatives(function)])
+
+    def _called(self, function: Value, node: ast.Call, scope: Scope) -> Value:
+        match function:
+            case Ref():
+                return self._reference_called(function.name, node, scope)
+            case Method():
+                return self._method_called(function, node, scope)
+            case ConstMethod():
+                return self._const_method_called(function, node, scope)
+            case Function():
+                if function.scope.returns:
+                    return either(
+                        [self.resolve(each, function.scope) for each in function.scope.returns[:8]]
+                    )
+            case LocalClass():
+                return LocalObject(function.scope)
+            case Getter() if node.args:
+                return self.attribute_of(self.resolve(node.args[0], scope), function.name)
+        return None
+
+    def _reference_called(self, name: str, node: ast.Call, scope: Scope) -> Value:
+        if name in _REFLECTING:
+            return self._reflected(node, scope)
+        if name in _NAMESPACES:
+            return Namespace(self.resolve(node.args[0], scope) if node.args else None)
+        if name in _GETTERS:
+            got = self.constant(node.args[0], scope) if node.args else None
+            return Getter(got) if isinstance(got, str) and "." not in got else None
+        if name in _PASS_ON and node.args:
+            return self.resolve(node.args[0], scope)
+        if name.endswith(".__getattribute__") and node.args:
+            got = self.constant(node.args[-1], scope)
+            owner = Ref(name.removesuffix(".__getattribute__"))
+            return self.attribute_of(owner, got) if isinstance(got, str) else None
+        if name in ("builtins.list", "builtins.tuple", "builtins.reversed") and node.args:
+            return self.resolve(node.args[0], scope)
+        folded = paths.called(self, name, node, scope)
+        if folded is not None:
+            return folded
+        values = [self.resolve(each, scope) for each in node.args[:4]]
+        if values and all(isinstance(value, Const) for value in values):
+            plain = [value.value for value in values if isinstance(value, Const)]
+            found = folding.function_called(name, plain)
+            if found is not None:
+                return found
+        return self._made_by(name, self.tables.member(name) or (), node, scope)
+
+    def _made_by(
+        self, name: str, effects: tuple[Effect, ...], node: ast.Call, scope: Scope
+    ) -> Value:
+        for effect in effects:
+            if effect.power is Power.RETURNS and effect.arguments:
+                position = effect.arguments[0].position or 0
+                got = self.constant(node.args[position], scope) if node.args[position:] else None
+                return Ref(got) if isinstance(got, str) and got else None
+        made = self.tables.returned(name)
+        return None if made is None else Instance(made)
+
+    def _method_called(self, method: Method, node: ast.Call, scope: Scope) -> Value:
+        joined = paths.method_called(self, method, node, scope)
+        if joined is not None:
+            return joined
+        effects = self.tables.method(method.owner.name, method.name)
+        return self._made_by(f"{method.owner.name}.{method.name}", effects, node, scope)
+
+    def _reflected(self, node: ast.Call, scope: Scope) -> Value:
+        if len(node.args) < 2:  # noqa: PLR2004 - an object and a name
+            return None
+        name = self.constant(node.args[1], scope)
+        if not isinstance(name, str):
+            return None
+        return self.attribute_of(self.resolve(node.args[0], scope), name)
+
+    def _const_method_called(self, method: ConstMethod, node: ast.Call, scope: Scope) -> Value:
+        owner = method.owner
+        if isinstance(owner, Table):
+            if method.name in ("get", "pop", "setdefault") and node.args:
+                return self._item(owner, self.constant(node.args[0], scope))
+            return None
+        if isinstance(owner, Items):
+            if method.name == "pop":
+                return self._each(owner)
+            return None
+        text = owner.value
+        if method.name == "join" and isinstance(text, str) and node.args:
+            return self._joined(text, self.resolve(node.args[0], scope), node.args[0], scope)
+        if method.name == "format" and isinstance(text, str):
+            named = {each.arg: self.resolve(each.value, scope) for each in node.keywords if each.arg}
+            return folding.formatted(text, [self.resolve(each, scope) for each in node.args], named)
+        values = [self.resolve(each, scope) for each in node.args[:4]]
+        if all(isinstance(value, Const) for value in values):
+            plain = [value.value for value in values if isinstance(value, Const)]
+            return folding.method_called(text, method.name, plain)
+        return None
+
+    def _joined(self, between: str, value: Value, node: ast.expr, scope: Scope) -> Value:
+        parts: list[Value] = []
+        if isinstance(value, Items):
+            parts = [self.resolve(each, value.scope) for each in value.nodes[:MOST_PARTS]]
+        elif isinstance(value, Const) and isinstance(value.value, str):
+            parts = [Const(letter) for letter in value.value]
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp):
+            return self._letters(node, scope)
+        elif isinstance(node, ast.Call):
+            return self._mapped(between, node, scope)
+        else:
+            return None
+        spaced: list[Value] = []
+        for part in parts:
+            spaced += [part] if not spaced else [Const(between), part]
+        return folding.joined_parts(spaced)
+
+    def _letters(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Value:
+        """`chr(x) for x in [1, 2, 3]`, with arithmetic left out: then it is not known."""
+        maker = node.elt
+        if len(node.generators) != 1 or not isinstance(maker, ast.Call):
+            return None
+        each = node.generators[0]
+        if not (isinstance(each.target, ast.Name) and [_name(a) for a in maker.args] == [each.target.id]):
+            return None
+        function = self.resolve(maker.func, scope)
+        return self._each_called(function, self.resolve(each.iter, scope))
+
+    def _mapped(self, between: str, node: ast.Call, scope: Scope) -> Value:
+        """`map(chr, [1, 2, 3])` and `reversed("txet")`."""
+        function = self.resolve(node.func, scope)
+        if not isinstance(function, Ref):
+            return None
+        if function.name == "builtins.map" and len(node.args) == 2 and not between:  # noqa: PLR2004
+            maker = self.resolve(node.args[0], scope)
+            return self._each_called(maker, self.resolve(node.args[1], scope))
+        if function.name == "builtins.reversed" and node.args and not between:
+            value = self.constant(node.args[0], scope)
+            return Const(value[::-1]) if isinstance(value, str) else None
+        return None
+
+    def _each_called(self, function: Value, value: Value) -> Value:
+        if not isinstance(function, Ref):
+            return None
+        parts: list[Value] = []
+        if isinstance(value, Items):
+            parts = [self.resolve(each, value.scope) for each in value.nodes[:MOST_PARTS]]
+        elif isinstance(value, Const) and isinstance(value.value, bytes):
+            parts = [Const(number) for number in value.value[:MOST_PARTS]]
+        made = [
+            folding.function_called(function.name, [part.value]) if isinstance(part, Const) else None
+            for part in parts
+        ]
+        return folding.joined_parts(made) if made else None
+
+    def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
+        value = self.resolve(node.value, scope)
+        if isinstance(node.slice, ast.Slice):
+            return self._sliced(value, node.slice, scope)
+        key = self.constant(node.slice, scope)
+        return either([self.looked_up(each, key) for each in alternatives(value)])
+
+    def looked_up(self, value: Value, key: object) -> Value:
+        """`value[key]` for a key that is a constant."""
+        match value:
+            case Namespace() if isinstance(key, str):
+                if value.owner is None:
+                    if key in self.module.names:
+                        return self.lookup(self.module, key)
+                    return self._builtin(key)
+                return self.attribute_of(value.owner, key)
+            case Ref() if value.name == BUILTINS and isinstance(key, str):
+                return Ref(f"{BUILTINS}.{key}")
+            case Ref():
+                return self._indexed(value, key)
+        return self._item(value, key)
+
+    def _indexed(self, value: Ref, key: object) -> Value:
+        for effect in self.tables.listed(f"{value.name}.__getitem__") or ():
+            if effect.power is Power.RETURNS and effect.arguments and isinstance(key, str):
+                return Ref(key)
+        home = paths.variable(value.name, key)
+        return home
+
+    def _sliced(self, value: Value, node: ast.Slice, scope: Scope) -> Value:
+        bounds = [
+            None if bound is None else self.constant(bound, scope)
+            for bound in (node.lower, node.upper, node.step)
+        ]
+        if isinstance(value, Const):
+            return folding.sliced(value.value, *bounds)
+        if isinstance(value, Items) and bounds == [None, None, -1]:
+            return Items(value.nodes[::-1], value.scope)
+        return None
+
+    def _operation(self, node: ast.BinOp, scope: Scope) -> Value:
+        if isinstance(node.op, ast.Add):
+            return self._sum(node, scope)
+        left = self.resolve(node.left, scope)
+        right = self.resolve(node.right, scope)
+        if isinstance(node.op, ast.Div):
+            return paths.divided(left, right)
+        if isinstance(node.op, ast.Mult):
+            return folding.repeated(left, right)
+        if isinstance(node.op, ast.Mod) and isinstance(left, Const) and isinstance(left.value, str):
+            values = [right]
+            if isinstance(right, Items):
+                values = [self.resolve(each, right.scope) for each in right.nodes]
+            return folding.filled(left.value, values)
+        if isinstance(left, Const) and isinstance(right, Const):
+            return _arithmetic(node.op, left.value, right.value)
+        return None
+
+    def _sum(self, node: ast.BinOp, scope: Scope) -> Value:
+        """A chain of additions, which may be long, without a step down for each."""
+        parts: list[ast.expr] = []
+        left: ast.expr = node
+        while isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add):
+            parts.append(left.right)
+            left = left.left
+        value = self.resolve(left, scope)
+        for part in reversed(parts):
+            value = folding.added(paths.as_text(value), paths.as_text(self.resolve(part, scope)))
+            if value is None:
+                return None
+        return value
+
+    def _f_string(self, node: ast.JoinedStr, scope: Scope) -> Value:
+        parts = [
+            self.resolve(part.value, scope) if isinstance(part, ast.FormattedValue) else self.resolve(part, scope)
+            for part in node.values
+        ]
+        return folding.joined_parts([paths.as_text(part) for part in parts])
+
+    def _choice(self, node: ast.IfExp, scope: Scope) -> Value:
+        return either([self.resolve(node.body, scope), self.resolve(node.orelse, scope)])
+
+    def _any_of(self, node: ast.BoolOp, scope: Scope) -> Value:
+        return either([self.resolve(each, scope) for each in node.values])
+
+    def _inner(self, node: Any, scope: Scope) -> Value:
+        return self.resolve(node.value, scope)
+
+    def _written_out(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Value:
+        return Items(node.elts, scope)
+
+    def _dictionary(self, node: ast.Dict, scope: Scope) -> Value:
+        return Table(node, scope)
+
+    def _own_function(self, node: ast.Lambda, _: Scope) -> Value:
+        inner = getattr(node, "scope", None)
+        return None if inner is None else Function(inner)
+
+    # ---- constants
+
+    def constant(self, node: ast.expr, scope: Scope) -> object:
+        """The plain constant that an expression is; `UNKNOWN` where it is none, or may be others."""
+        value = self.resolve(node, scope)
+        return value.value if isinstance(value, Const) else UNKNOWN
+
+
+class _Unknown:
+    __slots__ = ()
+
+
+UNKNOWN: Final = _Unknown()
+
+
+def _name(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _arithmetic(operator: ast.operator, left: object, right: object) -> Value:
+    if isinstance(left, int) and isinstance(right, int):
+        if isinstance(operator, ast.Sub):
+            return Const(left - right)
+        if isinstance(operator, ast.BitXor):
+            return Const(left ^ right)
+        if isinstance(operator, ast.BitOr):
+            return Const(left | right)
+    return None
+
+
+_WAYS: Final[dict[type, Any]] = {
+    ast.Attribute: Resolver._attribute,
+    ast.Call: Resolver._call,
+    ast.Subscript: Resolver._subscript,
+    ast.BinOp: Resolver._operation,
+    ast.JoinedStr: Resolver._f_string,
+    ast.IfExp: Resolver._choice,
+    ast.BoolOp: Resolver._any_of,
+    ast.NamedExpr: Resolver._inner,
+    ast.Await: Resolver._inner,
+    ast.Starred: Resolver._inner,
+    ast.List: Resolver._written_out,
+    ast.Tuple: Resolver._written_out,
+    ast.Set: Resolver._written_out,
+    ast.Dict: Resolver._dictionary,
+    ast.Lambda: Resolver._own_function,
+}

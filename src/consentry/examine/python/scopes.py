@@ -1,0 +1,109 @@
+"""Scopes and what they bind: modules, functions, classes, and the names in them.
+
+Names of comprehensions are bound in the scope around them; that makes one name stand for more than it
+does, never for less. A binding keeps the expression it was made from and is resolved when it is asked for.
+"""
+
+import ast
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from consentry.examine.python.values import Value
+
+
+class Kind(IntEnum):
+    """What a scope belongs to."""
+
+    MODULE = 0
+    FUNCTION = 1
+    CLASS = 2
+
+
+class How(IntEnum):
+    """How a name came to its value."""
+
+    REFERENCE = 0
+    """`payload` is a dotted name."""
+    VALUE = 1
+    """`payload` is the expression."""
+    ITEM = 2
+    """`payload` is an expression and the position in what it gives."""
+    EACH = 3
+    """`payload` is what is gone through."""
+    FUNCTION = 4
+    """`payload` is the scope of the function."""
+    CLASS = 5
+    """`payload` is the scope of the class."""
+    FIRST = 6
+    """The first parameter of a method; `payload` is the scope of the class."""
+    UNKNOWN = 7
+
+
+
+
+class Binding:
+    """One binding of a name, and the scope its expression is read in."""
+
+    __slots__ = ("how", "payload", "scope")
+
+    def __init__(self, how: How, payload: object, scope: "Scope") -> None:
+        self.how = how
+        self.payload = payload
+        self.scope = scope
+
+
+class Scope:
+    """A scope: its names, and the places in it that may give powers."""
+
+    __slots__ = (
+        "attributes",
+        "bare",
+        "bases",
+        "calls",
+        "elsewhere",
+        "found",
+        "kind",
+        "members",
+        "names",
+        "owner",
+        "parent",
+        "returns",
+        "self_name",
+        "subscripts",
+    )
+
+    def __init__(self, kind: Kind, parent: "Scope | None", owner: "Scope | None" = None) -> None:
+        self.kind = kind
+        self.parent = parent
+        self.owner = owner
+        """Of a method, the scope of its class."""
+        self.self_name: str | None = None
+        self.names: dict[str, list[Binding]] = {}
+        self.members: dict[str, list[Binding]] = {}
+        """Of a class: what its methods assign to attributes of `self`."""
+        self.bases: list[ast.expr] = []
+        self.elsewhere: dict[str, Scope] = {}
+        """Names that were declared global or nonlocal, and the scope they belong to."""
+        self.calls: list[ast.Call] = []
+        self.attributes: list[ast.Attribute] = []
+        self.subscripts: list[tuple[ast.expr, ast.expr, bool]] = []
+        """What is looked into, by what, and whether that is stored to."""
+        self.bare: dict[str, ast.Name] = {}
+        self.returns: list[ast.expr] = []
+        self.found: dict[str, Value] = {}
+        """Names that were resolved from here."""
+
+    def bind(self, name: str, how: How, payload: object, scope: "Scope | None" = None) -> None:
+        """Adds a binding; a name that was declared to belong elsewhere is bound there."""
+        place = self.elsewhere.get(name, self)
+        binding = Binding(how, payload, self if scope is None else scope)
+        place.names.setdefault(name, []).append(binding)
+
+    @property
+    def module(self) -> "Scope":
+        """The scope of the file."""
+        place = self
+        while place.parent is not None:
+            place = place.parent
+        return place

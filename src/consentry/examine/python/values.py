@@ -1,0 +1,182 @@
+"""What an expression may be, as far as reading tells: a module, a member, a constant, a thing of ours.
+
+None stands for all that is not known. A value says what could be there, never that it is: names are
+resolved without regard to the order of statements, and a name bound twice is `Either`.
+"""
+
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import ast
+
+    from consentry.examine.python.scopes import Scope
+
+
+class Ref:
+    """A module or a member of one, by its dotted name; a leading dot means the same tree."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Instance:
+    """An object of a class that the tables know, and the path it was made with."""
+
+    __slots__ = ("name", "path")
+
+    def __init__(self, name: str, path: "Value" = None) -> None:
+        self.name = name
+        self.path = path
+
+
+class Method:
+    """A method of such an object."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: Instance, name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+
+class Const:
+    """A constant: text, bytes, a number, True, False or None."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+class Partial:
+    """A text of which only the beginning is known."""
+
+    __slots__ = ("prefix",)
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+
+class ConstMethod:
+    """A method of a constant, such as `"".join`."""
+
+    __slots__ = ("name", "owner")
+
+    def __init__(self, owner: "Const | Items", name: str) -> None:
+        self.owner = owner
+        self.name = name
+
+
+class Items:
+    """A list, tuple or set that is written out."""
+
+    __slots__ = ("nodes", "scope")
+
+    def __init__(self, nodes: "list[ast.expr]", scope: "Scope") -> None:
+        self.nodes = nodes
+        self.scope = scope
+
+
+class Table:
+    """A dictionary that is written out."""
+
+    __slots__ = ("node", "scope")
+
+    def __init__(self, node: "ast.Dict", scope: "Scope") -> None:
+        self.node = node
+        self.scope = scope
+
+
+class Namespace:
+    """The names of a module as a dictionary; without an owner those of the file itself."""
+
+    __slots__ = ("owner",)
+
+    def __init__(self, owner: "Value") -> None:
+        self.owner = owner
+
+
+class Getter:
+    """What `operator.attrgetter` and `operator.methodcaller` make."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class Function:
+    """A function of this file."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: "Scope") -> None:
+        self.scope = scope
+
+
+class LocalClass:
+    """A class of this file."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: "Scope") -> None:
+        self.scope = scope
+
+
+class LocalObject:
+    """An object of such a class, `self` among them."""
+
+    __slots__ = ("scope",)
+
+    def __init__(self, scope: "Scope") -> None:
+        self.scope = scope
+
+
+class Either:
+    """One of several values; None among them where one is not known."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: "tuple[Value, ...]") -> None:
+        self.values = values
+
+
+Value: TypeAlias = (
+    Ref
+    | Instance
+    | Method
+    | Const
+    | Partial
+    | ConstMethod
+    | Items
+    | Table
+    | Namespace
+    | Getter
+    | Function
+    | LocalClass
+    | LocalObject
+    | Either
+    | None
+)
+
+
+def alternatives(value: Value) -> "tuple[Value, ...]":
+    """The values that it may be, one by one."""
+    return value.values if isinstance(value, Either) else (value,)
+
+
+def either(values: "list[Value]") -> Value:
+    """One value of several; flat, and the only one where there is but one."""
+    flat: list[Value] = []
+    for value in values:
+        flat += alternatives(value)
+    if len(flat) == 1:
+        return flat[0]
+    if all(value is None for value in flat):
+        return None
+    return Either(tuple(flat[:MOST_ALTERNATIVES]))
+
+
+MOST_ALTERNATIVES = 16
