@@ -1,0 +1,6 @@
+# must-not: ALL
+import attr
+
+@attr.s
+class Point:
+    x = attr.ib(default=0)

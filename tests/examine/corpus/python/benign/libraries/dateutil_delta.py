@@ -1,0 +1,4 @@
+# must-not: ALL
+from dateutil.relativedelta import relativedelta
+
+print(relativedelta(months=1))

@@ -1,0 +1,4 @@
+# must-not: ALL
+import jsonschema
+
+jsonschema.validate({"a": 1}, {"type": "object"})

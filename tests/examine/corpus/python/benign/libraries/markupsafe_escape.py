@@ -1,0 +1,4 @@
+# must-not: ALL
+from markupsafe import Markup, escape
+
+print(escape("<a>"), Markup("<b>"))

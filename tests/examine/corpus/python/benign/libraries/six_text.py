@@ -1,0 +1,4 @@
+# must-not: ALL
+import six
+
+print(six.text_type("x"), six.PY3)

@@ -1,0 +1,4 @@
+# must-not: ALL
+import yaml
+
+print(yaml.load("a: 1", Loader=yaml.SafeLoader))

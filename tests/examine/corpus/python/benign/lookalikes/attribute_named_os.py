@@ -1,0 +1,5 @@
+# must-not: ALL
+class Phone:
+    os = "linux"
+
+print(Phone.os.title())

@@ -1,0 +1,3 @@
+# -*- coding: utf-8 -*-
+# must-not: ALL
+name = 'café'

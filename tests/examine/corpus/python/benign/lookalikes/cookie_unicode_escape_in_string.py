@@ -1,0 +1,2 @@
+# coding: unicode_escape
+x = 'no code \x41'

@@ -1,0 +1,3 @@
+# must-not: ALL
+# __import__("os").system("id")
+pass

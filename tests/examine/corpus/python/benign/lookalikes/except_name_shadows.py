@@ -1,0 +1,5 @@
+# must-not: ALL
+try:
+    int("x")
+except ValueError as eval:
+    print(eval.args)

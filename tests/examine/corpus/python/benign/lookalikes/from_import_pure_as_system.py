@@ -1,0 +1,4 @@
+# must-not: ALL
+from string import capwords as system
+
+system("rm -rf all")

@@ -1,0 +1,4 @@
+# must-not: ALL
+import textwrap as subprocess
+
+subprocess.dedent("  a")

@@ -1,0 +1,4 @@
+# must-not: ALL
+import json as pickle
+
+pickle.loads("[1]")

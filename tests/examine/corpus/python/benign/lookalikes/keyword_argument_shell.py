@@ -1,0 +1,5 @@
+# must-not: ALL
+def configure(**options):
+    return options
+
+configure(shell=True, env=None, exec="x", eval="y")

@@ -1,0 +1,3 @@
+# must-not: ALL
+system = lambda text: text.upper()
+system("shutdown")

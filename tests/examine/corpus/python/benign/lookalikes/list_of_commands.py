@@ -1,0 +1,3 @@
+# must-not: ALL
+COMMANDS = [["git", "status"], ["rm", "-rf", "build"]]
+print(len(COMMANDS))

@@ -1,0 +1,5 @@
+# must-not: ALL
+def exec_(words):
+    return words[0]
+
+exec_(["ls"])

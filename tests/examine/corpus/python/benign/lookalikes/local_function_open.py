@@ -1,0 +1,5 @@
+# must-not: ALL
+def open(valve):
+    return valve + 1
+
+open("/etc/passwd")

@@ -1,0 +1,5 @@
+# must-not: ALL
+def popen(stack):
+    return stack.pop()
+
+popen([1, 2])

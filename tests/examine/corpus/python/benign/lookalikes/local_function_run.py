@@ -1,0 +1,5 @@
+# must-not: ALL
+def run(command):
+    return len(command)
+
+run(["rm", "-rf", "/"])

@@ -1,0 +1,5 @@
+# must-not: ALL
+def system(name):
+    return name.title()
+
+system("reboot")

@@ -1,0 +1,4 @@
+# must-not: ALL
+def solve(matrix, right):
+    system = matrix.T @ matrix
+    return system.solve(right)

@@ -1,0 +1,3 @@
+# must-not: ALL
+def report(connection):
+    return connection.execute("SELECT 1; -- exec('x')").fetchall()

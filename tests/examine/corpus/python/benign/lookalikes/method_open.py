@@ -1,0 +1,6 @@
+# must-not: ALL
+class Door:
+    def open(self):
+        self.is_open = True
+
+Door().open()

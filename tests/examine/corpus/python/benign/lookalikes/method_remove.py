@@ -1,0 +1,3 @@
+# must-not: ALL
+names = ["a", "b"]
+names.remove("a")

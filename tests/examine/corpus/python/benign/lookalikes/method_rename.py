@@ -1,0 +1,3 @@
+# must-not: ALL
+def clean(frame):
+    return frame.rename(columns={"a": "b"}).replace("x", "y")

@@ -1,0 +1,4 @@
+# must-not: ALL
+class Thing:
+    def __hash__(self):
+        return hash(("a", 1))

@@ -1,0 +1,3 @@
+# must-not: ALL
+columns = {"md5": "text", "sha256": "text"}
+md5 = columns["md5"]

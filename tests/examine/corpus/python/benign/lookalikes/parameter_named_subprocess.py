@@ -1,0 +1,3 @@
+# must-not: ALL
+def check(subprocess):
+    return subprocess.run(1)

@@ -1,0 +1,3 @@
+# must-not: ALL
+PASSWORDS = "/etc/passwd"
+KEYS = ["~/.ssh/id_rsa", "/proc/self/environ"]

@@ -1,0 +1,4 @@
+# must-not: ALL
+from re import compile
+
+WORD = compile("[a-z]+")

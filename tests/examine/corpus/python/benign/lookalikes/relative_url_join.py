@@ -1,0 +1,3 @@
+# must-not: ALL
+BASE = "/api"
+print(BASE + "/users")

@@ -1,0 +1,5 @@
+# must-not: ALL
+def collect(*exec, **eval):
+    return exec, eval
+
+collect(1, a=2)

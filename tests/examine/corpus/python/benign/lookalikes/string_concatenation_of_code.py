@@ -1,0 +1,3 @@
+# must-not: ALL
+text = "ev" + "al" + "('1')"
+print(text)

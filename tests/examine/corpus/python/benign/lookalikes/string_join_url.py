@@ -1,0 +1,3 @@
+# must-not: ALL
+parts = ["https:", "", "example.com"]
+print("/".join(parts))

@@ -1,0 +1,6 @@
+# must-not: ALL
+text = "import os"
+text.encode().decode()
+text.partition(" ")
+text.translate({})
+text.format()

@@ -1,0 +1,3 @@
+# must-not: ALL
+if (open := [1, 2, 3]):
+    print(open[0])

@@ -1,0 +1,3 @@
+# must-not: ALL
+# subprocess.run(["ls"]) was removed here; eval(text) too
+x = 1

@@ -1,0 +1,4 @@
+# must-not: ALL
+import errno
+
+print(errno.ENOENT, errno.errorcode[2])

@@ -1,0 +1,7 @@
+# must-not: ALL
+import os
+
+try:
+    int("x")
+except os.error:
+    pass

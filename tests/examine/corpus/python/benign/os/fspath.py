@@ -1,0 +1,5 @@
+# must-not: ALL
+import os
+
+def text(path):
+    return os.fspath(path)

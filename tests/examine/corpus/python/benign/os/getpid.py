@@ -1,0 +1,4 @@
+# must-not: ALL
+import os
+
+print(os.getpid(), os.cpu_count())

@@ -1,0 +1,2 @@
+# must-not: ALL
+import os, sys

@@ -1,0 +1,4 @@
+# must-not: ALL
+import os
+
+FLAGS = os.O_RDONLY | os.O_CLOEXEC

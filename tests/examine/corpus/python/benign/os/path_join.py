@@ -1,0 +1,4 @@
+# must-not: ALL
+import os.path
+
+print(os.path.join("a", "b"))

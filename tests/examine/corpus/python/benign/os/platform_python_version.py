@@ -1,0 +1,4 @@
+# must-not: ALL
+import platform
+
+print(platform.python_version(), platform.python_implementation())

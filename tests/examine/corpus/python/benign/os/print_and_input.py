@@ -1,0 +1,3 @@
+# must-not: ALL
+name = input("name? ")
+print("hello", name, sep=", ", end="!\n")

@@ -1,0 +1,4 @@
+# must-not: ALL
+from pathlib import PurePosixPath
+
+print(PurePosixPath("/etc") / "passwd", PurePosixPath("a/b").parent)

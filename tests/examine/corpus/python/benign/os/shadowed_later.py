@@ -1,0 +1,4 @@
+# must-not: ALL
+import math as tools
+tools = {"system": 1}
+tools["system"]

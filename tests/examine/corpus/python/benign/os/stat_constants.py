@@ -1,0 +1,4 @@
+# must-not: ALL
+import stat
+
+print(stat.S_ISREG(0o100644), stat.filemode(0o755))

@@ -1,0 +1,6 @@
+# must-not: ALL
+import sys
+
+text = sys.stdin.read()
+sys.stdout.write(text)
+sys.stderr.flush()

@@ -1,0 +1,7 @@
+# must-not: ALL
+import sys
+
+def main():
+    return len(sys.argv[1:])
+
+sys.exit(main())

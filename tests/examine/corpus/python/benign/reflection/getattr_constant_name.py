@@ -1,0 +1,3 @@
+# must-not: ALL
+def size(thing):
+    return getattr(thing, "size", 0)

@@ -1,0 +1,6 @@
+# must-not: ALL
+class Colours:
+    RED = 1
+
+def colour(name):
+    return getattr(Colours, name)

@@ -1,0 +1,3 @@
+# must-not: ALL
+def __getattr__(name):
+    raise AttributeError(name)

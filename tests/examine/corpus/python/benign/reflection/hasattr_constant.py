@@ -1,0 +1,3 @@
+# must-not: ALL
+def has_size(thing):
+    return hasattr(thing, "__len__")

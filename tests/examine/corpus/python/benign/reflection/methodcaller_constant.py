@@ -1,0 +1,4 @@
+# must-not: ALL
+from operator import methodcaller
+
+print(list(map(methodcaller("upper"), ["a", "b"])))

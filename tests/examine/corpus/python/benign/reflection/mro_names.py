@@ -1,0 +1,4 @@
+# must-not: ALL
+class Base:
+    def line(self):
+        return [each.__name__ for each in type(self).__mro__]

@@ -1,0 +1,3 @@
+# must-not: ALL
+Point = type("Point", (), {"x": 0, "y": 0})
+print(Point.x)

@@ -1,0 +1,4 @@
+# must-not: ALL
+class Record:
+    def __eq__(self, other):
+        return vars(self) == vars(other)

@@ -1,0 +1,5 @@
+# must-not: ALL
+import contextlib
+
+with contextlib.suppress(ValueError), contextlib.ExitStack() as stack:
+    stack.callback(print, "done")

@@ -1,0 +1,5 @@
+# must-not: ALL
+import copy
+import pprint
+
+pprint.pprint(copy.deepcopy({"a": [1]}))

@@ -1,0 +1,4 @@
+# must-not: ALL
+from datetime import datetime, timedelta, timezone
+
+print(datetime.now(timezone.utc) + timedelta(days=1))

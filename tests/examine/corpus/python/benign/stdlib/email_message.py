@@ -1,0 +1,6 @@
+# must-not: ALL
+from email.message import EmailMessage
+
+message = EmailMessage()
+message["Subject"] = "hello"
+message.set_content("x")

@@ -1,0 +1,4 @@
+# must-not: ALL
+import html
+
+print(html.escape("<a>"), html.unescape("&lt;"))

@@ -1,0 +1,4 @@
+# must-not: ALL
+from http.cookies import SimpleCookie
+
+print(SimpleCookie("a=1")["a"].value)

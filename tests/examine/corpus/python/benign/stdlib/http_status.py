@@ -1,0 +1,4 @@
+# must-not: ALL
+from http import HTTPStatus
+
+print(HTTPStatus.NOT_FOUND.phrase)

@@ -1,0 +1,5 @@
+# must-not: ALL
+import collections
+import itertools
+
+print(collections.Counter(itertools.chain("ab", "bc")))

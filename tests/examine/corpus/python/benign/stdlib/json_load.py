@@ -1,0 +1,5 @@
+# must-not: ALL
+import json
+
+def read(stream):
+    return json.load(stream)

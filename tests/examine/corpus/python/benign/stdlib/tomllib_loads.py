@@ -1,0 +1,4 @@
+# must-not: ALL
+import tomllib
+
+print(tomllib.loads("a = 1"))

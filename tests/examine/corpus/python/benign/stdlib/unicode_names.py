@@ -1,0 +1,4 @@
+# must-not: ALL
+import unicodedata
+
+print(unicodedata.normalize("NFKC", "\ufb01"))

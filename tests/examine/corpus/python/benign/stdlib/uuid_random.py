@@ -1,0 +1,4 @@
+# must-not: ALL
+import uuid
+
+print(uuid.uuid4().hex)

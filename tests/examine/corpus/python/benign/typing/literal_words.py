@@ -1,0 +1,4 @@
+# must-not: ALL
+from typing import Literal
+
+Mode = Literal["exec", "eval", "open"]

@@ -1,0 +1,13 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+def make():
+    f = os.system
+
+    def inner(command):
+        return f(command)
+
+    return inner
+
+make()("id")

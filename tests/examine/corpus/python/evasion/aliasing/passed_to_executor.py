@@ -1,0 +1,5 @@
+# must: PROC_EXEC
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+ThreadPoolExecutor().submit(os.system, "id")

@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+import os.path
+
+os.path.os.system("id")

@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+import tempfile
+
+tempfile._os.system("id")

@@ -1,0 +1,3 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS
+print.__self__.eval("1")

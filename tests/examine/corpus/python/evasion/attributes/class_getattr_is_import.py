@@ -1,0 +1,7 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
+class A:
+    def __getattr__(self, name):
+        return __import__(name)
+
+A().os.system("id")

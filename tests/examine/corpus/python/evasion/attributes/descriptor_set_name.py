@@ -1,0 +1,10 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+class D:
+    def __set_name__(self, owner, name):
+        os.system(name)
+
+class A:
+    id = D()

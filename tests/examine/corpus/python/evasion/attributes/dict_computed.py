@@ -1,0 +1,6 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS, CRYPTO_PRIMITIVES
+import os
+
+def call(name):
+    return os.__dict__[name]

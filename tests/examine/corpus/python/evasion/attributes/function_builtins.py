@@ -1,0 +1,6 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS
+def f():
+    pass
+
+f.__builtins__["eval"]("1")

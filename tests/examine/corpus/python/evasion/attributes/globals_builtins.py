@@ -1,0 +1,3 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS
+globals()["__builtins__"].eval("1")

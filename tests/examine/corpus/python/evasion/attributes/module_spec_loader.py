@@ -1,0 +1,3 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS
+__spec__.loader.load_module("os")

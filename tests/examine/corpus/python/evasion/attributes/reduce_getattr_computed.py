@@ -1,0 +1,6 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS
+import functools, os
+
+def resolve(path):
+    return functools.reduce(getattr, path.split("."), os)

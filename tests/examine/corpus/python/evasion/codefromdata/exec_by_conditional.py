@@ -1,0 +1,3 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
+(exec if True else print)("x = 1")

@@ -1,0 +1,4 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
+space = {}
+exec("x = 1", space, {})

@@ -1,0 +1,5 @@
+# must: DYNAMIC_CODE_LOAD
+import pandas as pd
+
+def pick(text):
+    return pd.DataFrame({"a": [1]}).query(text, engine="python")

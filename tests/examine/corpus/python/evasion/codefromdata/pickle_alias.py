@@ -1,0 +1,6 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
+from pickle import loads as parse
+
+def read(data):
+    return parse(data)

@@ -1,0 +1,4 @@
+# must-any: PROC_EXEC, CRYPTO_PRIMITIVES
+import gnupg
+
+gnupg.GPG().encrypt("x", "a@example.com")

@@ -1,0 +1,4 @@
+# must: CRYPTO_PRIMITIVES
+from itsdangerous import URLSafeSerializer
+
+URLSafeSerializer("k").dumps("x")

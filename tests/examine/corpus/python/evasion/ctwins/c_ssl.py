@@ -1,0 +1,5 @@
+# must: NET_ACCESS
+# must-not: PROC_EXEC
+import _ssl
+
+_ssl.PROTOCOL_TLS

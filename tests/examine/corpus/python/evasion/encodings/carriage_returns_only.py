@@ -1,0 +1,1 @@
+# a file with old line endsimport osos.system('id')

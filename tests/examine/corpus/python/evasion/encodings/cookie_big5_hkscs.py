@@ -1,0 +1,3 @@
+# coding: big5
+name = '¥\'
+import subprocess

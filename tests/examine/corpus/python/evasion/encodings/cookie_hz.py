@@ -1,0 +1,3 @@
+# coding: hz
+# must: PROC_EXEC
+import subprocess

@@ -1,0 +1,3 @@
+# coding: iso2022_jp
+name = '漢'
+import subprocess

@@ -1,0 +1,5 @@
+# coding: latin-1
+# must: DYNAMIC_CODE_LOAD
+# must-not: PROC_EXEC
+s = 'ιθ'
+eval('1')

@@ -1,0 +1,2 @@
+# coding: raw_unicode_escape
+# nothing here \u000aimport subprocess

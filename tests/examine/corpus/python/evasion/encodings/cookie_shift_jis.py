@@ -1,0 +1,5 @@
+# coding: shift_jis
+# must: PROC_EXEC
+# must-not: NET_ACCESS
+name = '•\'
+import subprocess

@@ -1,0 +1,2 @@
+# coding: unicode_escape
+\x65\x76\x61\x6c("1")

@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+# must-not: NET_ACCESS
+importos
+os.system('id')

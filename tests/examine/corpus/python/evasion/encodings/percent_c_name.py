@@ -1,0 +1,4 @@
+# must-any: PROC_EXEC, DYNAMIC_CODE_LOAD
+import os
+
+getattr(os, "%c%c%c%c%c%c" % (115, 121, 115, 116, 101, 109))("id")

@@ -1,0 +1,4 @@
+# must: FS_READ_ROOTS
+# must-not: FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS /etc/passwd
+open("\x2f\x65\x74\x63\x2f\x70\x61\x73\x73\x77\x64")

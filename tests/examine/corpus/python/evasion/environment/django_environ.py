@@ -1,0 +1,5 @@
+# must: ENV_READ
+# must-not: NET_ACCESS, PROC_EXEC, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import environ
+
+environ.Env()("TOKEN")

@@ -1,0 +1,4 @@
+# must: ENV_READ
+import os
+
+os.get_exec_path()

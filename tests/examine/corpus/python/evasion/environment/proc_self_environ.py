@@ -1,0 +1,4 @@
+# must: FS_READ_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS /proc/self/environ
+open("/proc/self/environ", "rb").read()

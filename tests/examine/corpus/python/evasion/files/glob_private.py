@@ -1,0 +1,4 @@
+# must: FS_READ_ROOTS
+import glob
+
+glob.glob0("/etc", "passwd")

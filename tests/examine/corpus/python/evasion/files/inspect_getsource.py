@@ -1,0 +1,5 @@
+# must: FS_READ_ROOTS
+import inspect
+
+def show(function):
+    return inspect.getsource(function)

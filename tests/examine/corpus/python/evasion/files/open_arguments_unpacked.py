@@ -1,0 +1,3 @@
+# must: FS_WRITE_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+open(*("out/x", "w"))

@@ -1,0 +1,6 @@
+# must: FS_WRITE_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+os.utime("out/x")
+os.setxattr("out/x", b"user.a", b"1")

@@ -1,0 +1,7 @@
+# must: FS_WRITE_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+from pathlib import Path
+
+p = Path("out")
+p = p / "x"
+p.write_bytes(b"x")

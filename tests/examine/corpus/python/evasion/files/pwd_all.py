@@ -1,0 +1,5 @@
+# must: FS_READ_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+from pwd import getpwall as all_
+
+all_()

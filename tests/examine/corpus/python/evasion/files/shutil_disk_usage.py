@@ -1,0 +1,4 @@
+# must: FS_READ_ROOTS
+import shutil
+
+shutil.disk_usage("/")

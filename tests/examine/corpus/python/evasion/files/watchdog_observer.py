@@ -1,0 +1,4 @@
+# must: FS_READ_ROOTS
+from watchdog.observers import Observer
+
+Observer().schedule(None, "/etc")

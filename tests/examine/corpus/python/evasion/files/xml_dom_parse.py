@@ -1,0 +1,5 @@
+# must: FS_READ_ROOTS
+# must-not: PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+from xml.dom.minidom import parse
+
+parse("data/a.xml")

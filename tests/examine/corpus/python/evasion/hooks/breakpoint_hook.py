@@ -1,0 +1,6 @@
+# must: PROC_EXEC
+# must-not: NET_ACCESS
+import os, sys
+
+sys.breakpointhook = lambda: os.system("id")
+breakpoint()

@@ -1,0 +1,9 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
+import functools
+
+@functools.singledispatch
+def f(x):
+    pass
+
+f.register(str, eval)

@@ -1,0 +1,6 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS, PROC_EXEC
+import importlib.util
+
+def lazy(spec):
+    return importlib.util.LazyLoader(spec.loader)

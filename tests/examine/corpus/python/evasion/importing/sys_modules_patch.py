@@ -1,0 +1,8 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS, PROC_EXEC
+import sys
+
+class Fake:
+    pass
+
+sys.modules["json"] = Fake()

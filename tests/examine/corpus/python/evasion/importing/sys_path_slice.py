@@ -1,0 +1,5 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS, PROC_EXEC
+import sys
+
+sys.path[:0] = ["vendor"]

@@ -1,0 +1,4 @@
+# must: NET_ACCESS
+import pycurl
+
+pycurl.Curl().setopt(pycurl.URL, "https://example.com/")

@@ -1,0 +1,4 @@
+# must: NET_ACCESS
+import nltk
+
+nltk.download("punkt")

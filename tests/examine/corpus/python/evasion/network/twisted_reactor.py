@@ -1,0 +1,4 @@
+# must: NET_ACCESS
+from twisted.internet import reactor
+
+reactor.connectTCP("example.com", 80, None)

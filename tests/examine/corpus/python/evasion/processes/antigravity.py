@@ -1,0 +1,2 @@
+# must-any: NET_ACCESS, PROC_EXEC
+import antigravity

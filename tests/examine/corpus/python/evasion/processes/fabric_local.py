@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+from fabric import Connection
+
+Connection("host.example.com").local("id")

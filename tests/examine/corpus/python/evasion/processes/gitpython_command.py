@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+import git
+
+git.Git().execute(["id"])

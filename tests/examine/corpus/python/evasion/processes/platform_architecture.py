@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+from platform import architecture
+
+architecture()

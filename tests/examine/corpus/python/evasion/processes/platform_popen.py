@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+import platform
+
+platform.popen("id")

@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+from plumbum.cmd import ls
+
+ls()

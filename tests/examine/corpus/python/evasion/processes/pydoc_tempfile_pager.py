@@ -1,0 +1,5 @@
+# must: PROC_EXEC
+# must-not: NET_ACCESS
+from pydoc import tempfilepager
+
+tempfilepager("text", "id")

@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+from webbrowser import BackgroundBrowser
+
+BackgroundBrowser("id").open("x")

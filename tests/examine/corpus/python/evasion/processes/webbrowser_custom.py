@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+import webbrowser
+
+webbrowser.get("id %s").open("x")

@@ -1,0 +1,6 @@
+# must: CRYPTO_PRIMITIVES
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD
+import hashlib
+
+def digest(name, data):
+    return hashlib.new(name, data).digest()

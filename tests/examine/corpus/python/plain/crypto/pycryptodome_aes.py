@@ -1,0 +1,5 @@
+# must: CRYPTO_PRIMITIVES
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD
+from Crypto.Cipher import AES
+
+AES.new(b"k" * 16, AES.MODE_EAX)

@@ -1,0 +1,5 @@
+# must: CRYPTO_PRIMITIVES
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD
+import rsa
+
+rsa.newkeys(512)

@@ -1,0 +1,7 @@
+# must: ENV_READ
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: ENV_READ APP_TOKEN
+import os
+
+PREFIX = "APP_"
+print(os.environ[PREFIX + "TOKEN"])

@@ -1,0 +1,6 @@
+# must: FS_WRITE_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_WRITE_ROOTS out/a.npy
+import numpy as np
+
+np.save("out/a.npy", np.arange(3))

@@ -1,0 +1,6 @@
+# must: FS_READ_ROOTS, FS_WRITE_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_WRITE_ROOTS out/b.png
+from PIL import Image
+
+Image.open("data/a.png").save("out/b.png")

@@ -1,0 +1,3 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS, PROC_EXEC, CRYPTO_PRIMITIVES
+breakpoint()

@@ -1,0 +1,6 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
+import importlib
+import json
+
+importlib.reload(json)

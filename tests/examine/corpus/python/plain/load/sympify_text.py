@@ -1,0 +1,6 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
+import sympy
+
+def parse(text):
+    return sympy.sympify(text)

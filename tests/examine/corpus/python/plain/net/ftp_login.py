@@ -1,0 +1,5 @@
+# must: NET_ACCESS
+# must-not: PROC_EXEC, DYNAMIC_CODE_LOAD
+import ftplib
+
+ftplib.FTP("ftp.example.com").login()

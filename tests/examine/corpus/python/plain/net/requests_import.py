@@ -1,0 +1,3 @@
+# must: NET_ACCESS
+# must-not: PROC_EXEC, DYNAMIC_CODE_LOAD
+import requests

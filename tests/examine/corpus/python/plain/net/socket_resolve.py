@@ -1,0 +1,5 @@
+# must: NET_ACCESS
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import socket
+
+socket.getaddrinfo("data.example.com", 53)

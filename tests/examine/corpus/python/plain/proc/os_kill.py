@@ -1,0 +1,4 @@
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os, signal
+
+os.kill(1234, signal.SIGTERM)

@@ -1,0 +1,5 @@
+# must: PROC_EXEC
+# must-not: NET_ACCESS, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+os.startfile("setup.exe")

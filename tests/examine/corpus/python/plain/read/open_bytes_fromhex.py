@@ -1,0 +1,4 @@
+# must: FS_READ_ROOTS
+# must-not: FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS /etc/passwd
+open(bytes.fromhex("2f6574632f706173737764").decode())

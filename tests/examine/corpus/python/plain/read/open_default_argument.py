@@ -1,0 +1,7 @@
+# must: FS_READ_ROOTS
+# must-not: FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS conf/default.toml
+def load(path="conf/default.toml"):
+    return open(path).read()
+
+load()

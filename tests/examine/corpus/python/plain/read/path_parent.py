@@ -1,0 +1,6 @@
+# must: FS_READ_ROOTS
+# must-not: FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS data/other.txt
+from pathlib import Path
+
+(Path("data/x.txt").parent / "other.txt").read_text()

@@ -1,0 +1,7 @@
+# must: FS_READ_ROOTS
+# must-not: FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS conf/app.json
+import json
+
+with open("conf/app.json", encoding="utf-8") as stream:
+    settings = json.load(stream)

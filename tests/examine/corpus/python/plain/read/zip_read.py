@@ -1,0 +1,6 @@
+# must: FS_READ_ROOTS
+# must-not: FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS data/a.zip
+import zipfile
+
+print(zipfile.ZipFile("data/a.zip").namelist())

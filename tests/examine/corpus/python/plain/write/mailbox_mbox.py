@@ -1,0 +1,6 @@
+# must: FS_READ_ROOTS, FS_WRITE_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS data/mail
+import mailbox
+
+print(len(mailbox.mbox("data/mail")))

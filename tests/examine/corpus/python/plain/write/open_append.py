@@ -1,0 +1,4 @@
+# must: FS_WRITE_ROOTS
+# must-not: FS_READ_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_WRITE_ROOTS out/log.txt
+open("out/log.txt", mode="a").write("x")

@@ -1,0 +1,7 @@
+# must: FS_WRITE_ROOTS
+# must-not: FS_READ_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_WRITE_ROOTS out/a
+import os
+
+os.chmod("out/a", 0o755)
+os.chown("out/a", 0, 0)

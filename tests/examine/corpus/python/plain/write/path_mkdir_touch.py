@@ -1,0 +1,6 @@
+# must: FS_WRITE_ROOTS
+# must-not: FS_READ_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_WRITE_ROOTS out/deep
+from pathlib import Path
+
+Path("out/deep").mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,6 @@
+# must: FS_WRITE_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+from pathlib import Path
+
+Path("out/a").rename("out/b")
+Path("out/b").chmod(0o755)

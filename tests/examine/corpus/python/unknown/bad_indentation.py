@@ -1,0 +1,4 @@
+# unknown: yes
+def f():
+    x = 1
+  y = 2

@@ -1,0 +1,2 @@
+# coding: nothing-known
+import subprocess

@@ -1,0 +1,2 @@
+# coding: rot13
+vzcbeg fhocebprff

@@ -1,0 +1,4 @@
+# unknown: yes
+import mаth
+
+print(mаth.pi)

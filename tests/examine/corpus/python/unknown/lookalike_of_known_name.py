@@ -1,0 +1,4 @@
+# unknown: yes
+import reqeusts
+
+reqeusts.get("x")

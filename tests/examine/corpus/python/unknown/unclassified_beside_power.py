@@ -1,0 +1,4 @@
+# must: PROC_EXEC
+# unknown: yes
+import packagenobodyknows_more
+import subprocess

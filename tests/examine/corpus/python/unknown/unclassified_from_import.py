@@ -1,0 +1,4 @@
+# unknown: yes
+from anotherpackagenobodyknows.deep.inside import thing
+
+thing()

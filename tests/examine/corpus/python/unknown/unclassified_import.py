@@ -1,0 +1,4 @@
+# unknown: yes
+import somepackagenobodyknows
+
+somepackagenobodyknows.go()

@@ -1,0 +1,4 @@
+# unknown: yes
+def later():
+    import packagenobodyknows_late as p
+    return p

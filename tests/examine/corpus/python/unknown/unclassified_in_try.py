@@ -1,0 +1,5 @@
+# unknown: yes
+try:
+    import packagenobodyknows_fast as json
+except ImportError:
+    import json

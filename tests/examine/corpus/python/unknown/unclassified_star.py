@@ -1,0 +1,2 @@
+# unknown: yes
+from packagenobodyknows_star import *

@@ -1,0 +1,2 @@
+# unknown: yes
+x = (1, 2
