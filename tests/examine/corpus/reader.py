@@ -79,9 +79,9 @@ def _labels(content: bytes) -> Iterator[tuple[str, str]]:
 def _dimensions(values: list[str]) -> frozenset[Dimension]:
     if values == ["ALL"]:
         return frozenset(LABELLED)
-    return frozenset(Dimension(word.strip()) for value in values for word in value.split(","))
+    return frozenset(Dimension[word.strip()] for value in values for word in value.split(","))
 
 
 def _target(value: str) -> tuple[Dimension, str]:
     dimension, _, target = value.partition(" ")
-    return Dimension(dimension), target
+    return Dimension[dimension], target

@@ -2,4 +2,4 @@
 def open(valve):
     return valve + 1
 
-open("/etc/passwd")
+open("valve 7")

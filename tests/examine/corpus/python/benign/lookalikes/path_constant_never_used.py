@@ -1,3 +1,3 @@
 # must-not: ALL
-PASSWORDS = "/etc/passwd"
-KEYS = ["~/.ssh/id_rsa", "/proc/self/environ"]
+DEFAULT = "/srv/data/table.csv"
+NAMES = ["notes/today.md", "/opt/app/run"]
