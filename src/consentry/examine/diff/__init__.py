@@ -1,0 +1,1 @@
+"""Diffs as git writes them: read strictly, and applied exactly or not at all."""
