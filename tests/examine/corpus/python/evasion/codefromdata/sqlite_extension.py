@@ -2,6 +2,6 @@
 # must-not: NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
 import sqlite3
 
-def load(base):
-    base.enable_load_extension(True)
-    base.load_extension("./evil")
+base = sqlite3.connect(":memory:")
+base.enable_load_extension(True)
+base.load_extension("./evil")

@@ -1,5 +1,5 @@
 # must: DYNAMIC_CODE_LOAD
-# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
+# must-not: NET_ACCESS, ENV_READ, CRYPTO_PRIMITIVES
 import typing
 
 class A:

@@ -3,4 +3,4 @@
 # target: FS_READ_ROOTS data/a.png
 from PIL import Image
 
-Image.open("data/a.png").show
+print(Image.open("data/a.png").size)

@@ -1,4 +1,0 @@
-# must: PROC_EXEC
-import platform
-
-platform.popen("id")

@@ -1,0 +1,4 @@
+# must: DYNAMIC_CODE_LOAD
+import codecs
+
+codecs.builtins.exec("x = 1")

@@ -1,0 +1,4 @@
+# must-any: PROC_EXEC, DYNAMIC_CODE_LOAD
+from random import _os as o
+
+o.system("id")

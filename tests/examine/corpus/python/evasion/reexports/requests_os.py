@@ -1,0 +1,4 @@
+# must-any: ENV_READ, DYNAMIC_CODE_LOAD
+import requests
+
+requests.sessions.os.environ["TOKEN"]

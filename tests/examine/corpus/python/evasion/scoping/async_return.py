@@ -1,0 +1,9 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+async def tool():
+    return os
+
+async def go():
+    (await tool()).system("id")

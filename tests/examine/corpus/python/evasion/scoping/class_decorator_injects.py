@@ -1,0 +1,12 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+def inject(cls):
+    cls.tool = os
+    return cls
+
+@inject
+class A:
+    def go(self):
+        return self.tool.system("id")

@@ -1,0 +1,10 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+def with_tool(f):
+    return lambda *words: f(os, *words)
+
+@with_tool
+def go(tool):
+    return tool.system("id")

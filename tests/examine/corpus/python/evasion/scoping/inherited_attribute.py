@@ -1,0 +1,10 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+class Base:
+    tool = os
+
+class Child(Base):
+    def go(self):
+        return self.tool.system("id")

@@ -1,0 +1,11 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+def f(x):
+    match x:
+        case os:
+            return os
+
+def g():
+    return os.system("id")

@@ -1,0 +1,7 @@
+# must: DYNAMIC_CODE_LOAD
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, ENV_READ, CRYPTO_PRIMITIVES
+if False:
+    def eval(text):
+        return text
+
+eval("1")

@@ -1,0 +1,5 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+(lambda *words: words[0].system("id"))(os)

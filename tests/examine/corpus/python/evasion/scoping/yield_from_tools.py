@@ -1,0 +1,9 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+import os
+
+def tools():
+    yield from [os]
+
+def go():
+    [t.system("id") for t in tools()]

@@ -1,0 +1,7 @@
+# must: ENV_READ
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, PROC_EXEC, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: ENV_READ AWS_SECRET
+import os
+
+NAME = "SECRET"
+os.environ.get(f"AWS_{NAME}")

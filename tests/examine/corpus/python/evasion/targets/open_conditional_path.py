@@ -1,0 +1,7 @@
+# must: FS_READ_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS /etc/shadow
+# target: FS_READ_ROOTS data/x
+import sys
+
+open("/etc/shadow" if sys.argv else "data/x")

@@ -1,0 +1,6 @@
+# must: FS_READ_ROOTS
+# must-not: NET_ACCESS, PROC_EXEC, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+# target: FS_READ_ROOTS /etc/shadow
+path = "data/x"
+path = "/etc/shadow"
+open(path)

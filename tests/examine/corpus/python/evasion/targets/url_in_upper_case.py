@@ -1,0 +1,6 @@
+# must: NET_ACCESS
+# must-not: PROC_EXEC, DYNAMIC_CODE_LOAD
+# target: NET_ACCESS example.com:443
+import requests
+
+requests.get("HTTPS://EXAMPLE.COM/")

@@ -1,0 +1,8 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+class Settings:
+    TYPE_CHECKING = True
+
+settings = Settings()
+if settings.TYPE_CHECKING:
+    import subprocess

@@ -1,0 +1,7 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+def TYPE_CHECKING():
+    return True
+
+if TYPE_CHECKING:
+    import subprocess

@@ -1,0 +1,6 @@
+# must: PROC_EXEC
+# must-not: FS_READ_ROOTS, FS_WRITE_ROOTS, NET_ACCESS, ENV_READ, DYNAMIC_CODE_LOAD, CRYPTO_PRIMITIVES
+from .settings import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
