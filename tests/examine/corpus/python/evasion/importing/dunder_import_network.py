@@ -1,0 +1,3 @@
+# must: NET_ACCESS
+# must-not: PROC_EXEC
+tool = __import__("requests")

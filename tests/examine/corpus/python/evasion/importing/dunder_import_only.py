@@ -1,0 +1,3 @@
+# must: PROC_EXEC
+# must-not: NET_ACCESS
+__import__("subprocess")

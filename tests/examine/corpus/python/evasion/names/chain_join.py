@@ -1,0 +1,4 @@
+# must-any: PROC_EXEC, DYNAMIC_CODE_LOAD
+import itertools, os
+
+getattr(os, "".join(itertools.chain("sys", "tem")))("id")

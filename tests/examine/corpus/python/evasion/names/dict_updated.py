@@ -1,0 +1,6 @@
+# must-any: PROC_EXEC, DYNAMIC_CODE_LOAD
+import os
+
+names = {"a": "getpid"}
+names.update(a="system")
+getattr(os, names["a"])("id")

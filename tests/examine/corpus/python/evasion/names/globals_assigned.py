@@ -1,0 +1,6 @@
+# must-any: PROC_EXEC, DYNAMIC_CODE_LOAD
+import os
+
+NAME = "getpid"
+globals()["NAME"] = "system"
+getattr(os, NAME)("id")
