@@ -135,6 +135,16 @@ def test_what_nobody_can_judge_is_unknown(sample: Sample) -> None:
     assert is_unknown(extracted(sample.content))
 
 
+@pytest.mark.parametrize(
+    "sample",
+    [each for each in SAMPLES if each.name.startswith("benign/")],
+    ids=lambda sample: sample.name,
+)
+def test_a_look_alike_is_not_called_unknown(sample: Sample) -> None:
+    """GUARD §decide-pass: everyday code on everyday modules can be judged, and passes."""
+    assert not is_unknown(extracted(sample.content))
+
+
 def test_few_powers_are_missed_and_few_invented(capsys: pytest.CaptureFixture[str]) -> None:
     """GUARD §extract-1: recall and precision over all samples, and per dimension as a table."""
     counts = [*map(counted, LABELLED), counted_either()]

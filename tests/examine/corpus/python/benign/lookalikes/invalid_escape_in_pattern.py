@@ -1,0 +1,4 @@
+# must-not: ALL
+import re
+
+WORD = re.compile("\d+\.\w")
