@@ -16,7 +16,6 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
-from consentry.enforce.filecalls import open_beneath
 from consentry.enforce.gitplace import Repository, read_plain, unusable
 
 HEAD: Final = "HEAD"
@@ -25,6 +24,8 @@ _MOST_PACKED: Final = 128 << 20
 _MOST_LOOSE: Final = 4096
 _MOST_WORD: Final = 1024
 _MOST_STEPS: Final = 5
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _PLACES: Final = ("refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}")
 _SPECIAL: Final = re.compile(r"[A-Z][A-Z_]*_HEAD")
 _WHOLE_ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -123,21 +124,25 @@ class References:
 
 def _read_beneath(folder: Path, name: str) -> bytes | None:
     """A small plain file below the folder, without following any link; None where there is none."""
-    top = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    at = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    *above, last = name.encode("utf-8", "surrogateescape").split(b"/")
     try:
-        path = name.encode("utf-8", "surrogateescape")
-        descriptor = open_beneath(top, path, os.O_RDONLY | os.O_NONBLOCK, crosses_mounts=True)
+        for each in above:
+            inner = os.open(each, _FOLDER, dir_fd=at)
+            os.close(at)
+            at = inner
+        file = os.open(last, _FILE, dir_fd=at)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
         raise unusable(folder / name, (problem.strerror or "cannot be opened").lower()) from problem
     finally:
-        os.close(top)
+        os.close(at)
     try:
-        is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        return os.read(descriptor, _MOST_LOOSE) if is_plain else None
+        is_plain = stat.S_ISREG(os.fstat(file).st_mode)
+        return os.read(file, _MOST_LOOSE) if is_plain else None
     finally:
-        os.close(descriptor)
+        os.close(file)
 
 
 def _refused(word: str, what: str) -> UsageProblem:
