@@ -12,15 +12,14 @@ refused: which file they mean depends on where and how the diff is applied.
 import re
 from typing import Final
 
+from consentry.declare import quotedname
+
 OLD: Final = b"a/"
 NEW: Final = b"b/"
 NO_FILE: Final = b"/dev/null"
 MOST_PATH: Final = 4096
 
-_ESCAPE: Final = re.compile(rb'\\(?:([0-3][0-7]{2})|([abtnvfr"\\]))')
-_QUOTED: Final = re.compile(rb'"((?:[^"\\\x00-\x1f\x7f]|\\(?:[0-3][0-7]{2}|[abtnvfr"\\]))*)"')
 _NOT_BARE: Final = re.compile(rb'["\\\x00-\x1f\x7f]')
-_LETTERS: Final = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 class BadName(Exception):
@@ -29,14 +28,10 @@ class BadName(Exception):
 
 def unquoted_start(text: bytes) -> tuple[bytes, bytes]:
     """The name in quotes that `text` begins with, and what follows it."""
-    found = _QUOTED.match(text)
+    found = quotedname.unquoted_start(text)
     if found is None:
         raise BadName("a quoted name has no end, or an escape that is none")
-    return _ESCAPE.sub(_byte, found[1]), text[found.end() :]
-
-
-def _byte(found: re.Match[bytes]) -> bytes:
-    return bytes([int(found[1], 8) if found[1] else _LETTERS[found[2][0]]])
+    return found
 
 
 def name_of(text: bytes) -> bytes:
