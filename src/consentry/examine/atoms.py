@@ -35,6 +35,18 @@ class Operation(StrEnum):
     CALL = "call"
 
 
+OPERATIONS: Final = {
+    Dimension.FS_READ_ROOTS: Operation.READ,
+    Dimension.FS_WRITE_ROOTS: Operation.WRITE,
+    Dimension.NET_ACCESS: Operation.CONNECT,
+    Dimension.PROC_EXEC: Operation.START,
+    Dimension.ENV_READ: Operation.SEE,
+    Dimension.DYNAMIC_CODE_LOAD: Operation.LOAD,
+    Dimension.CRYPTO_PRIMITIVES: Operation.ENCRYPT,
+    Dimension.TOOL_CLASSES: Operation.CALL,
+}
+
+
 class Provenance(StrEnum):
     """How it is known: code does it, or a document says that something is brought in that may."""
 

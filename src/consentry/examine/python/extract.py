@@ -16,14 +16,13 @@ from consentry.examine.atoms import (
     Extraction,
     Found,
     ModuleImport,
-    Unclassified,
     loading,
     reading,
     unclassified,
 )
 from consentry.examine.constanttargets import path_atoms
 from consentry.examine.knowledge.bareatoms import bare_atoms
-from consentry.examine.knowledge.effects import Effect, Power
+from consentry.examine.knowledge.effects import Effect
 from consentry.examine.knowledge.reader import Knowledge, knowledge
 from consentry.examine.python.effects import Place, atoms_of
 from consentry.examine.python.resolve import BUILTINS, UNKNOWN, Resolver
@@ -57,15 +56,30 @@ _GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
 _EXECUTES: Final = frozenset({"builtins.exec", "builtins.eval", "builtins.compile"})
 _PROTECTED: Final = ("/etc", "/proc", "/var", "/dev", "~/.ssh")
 _HARMLESS: Final = frozenset(
-    f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr")
+    f"/dev/{name}"
+    for name in ("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr")
 )
 _MODES: Final = {GET: "__getitem__", STORE: "__setitem__", CONTAINS: "__contains__"}
 _COMMON_NAMES: Final = frozenset(
-    name for kind in (str, bytes, list, dict, set) for name in dir(kind) if not name.startswith("__")
+    name
+    for kind in (str, bytes, list, dict, set)
+    for name in dir(kind)
+    if not name.startswith("__")
 ) | {
     *("read", "write", "open", "close", "get", "put", "send", "walk", "stat", "access", "link"),
     *("rename", "run", "call", "connect", "load", "loads", "bind", "listen", "name", "path"),
-    *("main", "wait", "kill", "times", "nice", "truncate", "register", "exit", "modules", "Process"),
+    *(
+        "main",
+        "wait",
+        "kill",
+        "times",
+        "nice",
+        "truncate",
+        "register",
+        "exit",
+        "modules",
+        "Process",
+    ),
     *("replace", "remove", "unlink", "mkdir", "touch", "exists", "copy", "move", "glob", "request"),
 }
 
@@ -168,7 +182,9 @@ class _Extractor:
             case Method():
                 effects = self.tables.method(value.owner.name, value.name)
                 place = Place(self.resolver, scope, node, value.owner)
-                self._add(atoms_of(effects, place), f"{value.owner.name}.{value.name}()", node.lineno)
+                self._add(
+                    atoms_of(effects, place), f"{value.owner.name}.{value.name}()", node.lineno
+                )
             case ConstMethod() if value.name in ("format", "format_map"):
                 self._formats(value, node)
             case Getter() if node.args:

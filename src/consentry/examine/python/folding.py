@@ -141,7 +141,17 @@ def method_called(owner: object, name: str, values: Sequence[object]) -> Value:
 
 _METHODS: Final = frozenset(
     {
-        *("replace", "strip", "lstrip", "rstrip", "lower", "upper", "swapcase", "title", "casefold"),
+        *(
+            "replace",
+            "strip",
+            "lstrip",
+            "rstrip",
+            "lower",
+            "upper",
+            "swapcase",
+            "title",
+            "casefold",
+        ),
         *("capitalize", "removeprefix", "removesuffix", "translate"),
     }
 )

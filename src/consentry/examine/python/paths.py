@@ -26,8 +26,12 @@ _SAME: Final = frozenset(
         *("os.fspath", "os.fsdecode", "os.fsencode", "builtins.str", "os.path.normcase"),
     }
 )
-_SAME_METHODS: Final = frozenset({"resolve", "absolute", "expanduser", "__str__", "__fspath__", "as_posix"})
-_VARIABLES: Final = frozenset({"os.getenv", "os.environ.get", "os.environ.__getitem__", "os.environ"})
+_SAME_METHODS: Final = frozenset(
+    {"resolve", "absolute", "expanduser", "__str__", "__fspath__", "as_posix"}
+)
+_VARIABLES: Final = frozenset(
+    {"os.getenv", "os.environ.get", "os.environ.__getitem__", "os.environ"}
+)
 
 
 def as_text(value: Value) -> Value:
@@ -42,7 +46,9 @@ def joined(parts: list[Value]) -> Value:
     made = ""
     for number, part in enumerate(map(as_text, parts)):
         if isinstance(part, Const) and isinstance(part.value, str | bytes):
-            text = part.value if isinstance(part.value, str) else part.value.decode("utf-8", "replace")
+            text = (
+                part.value if isinstance(part.value, str) else part.value.decode("utf-8", "replace")
+            )
             made = posixpath.join(made, text) if number else text
         elif isinstance(part, Partial):
             return Partial(posixpath.join(made, part.prefix) if made else part.prefix)

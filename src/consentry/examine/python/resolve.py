@@ -24,7 +24,6 @@ from consentry.examine.python.values import (
     LocalObject,
     Method,
     Namespace,
-    Partial,
     Ref,
     Table,
     Value,
@@ -73,6 +72,8 @@ class Resolver:
         self.module = module
         self.stars = stars
         self._depth = 0
+        self._known: dict[ast.expr, Value] = {}
+        """Every expression is worked out once, or a few lines could keep us busy for ever."""
 
     # ---- names
 
@@ -156,16 +157,21 @@ class Resolver:
             return self.lookup(scope, node.id)  # type: ignore[attr-defined]
         if kind is ast.Constant:
             return Const(node.value)  # type: ignore[attr-defined]
+        known = self._known
+        if node in known:
+            return known[node]
         way = _WAYS.get(kind)
         if way is None or self._depth >= MOST_DEPTH:
             return None
+        known[node] = None  # what leads back to itself is not known
         self._depth += 1
         try:
             value: Value = way(self, node, scope)
         except RecursionError:
-            return None
+            value = None
         finally:
             self._depth -= 1
+        known[node] = value
         return value
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
@@ -315,7 +321,9 @@ class Resolver:
         if method.name == "join" and isinstance(text, str) and node.args:
             return self._joined(text, self.resolve(node.args[0], scope), node.args[0], scope)
         if method.name == "format" and isinstance(text, str):
-            named = {each.arg: self.resolve(each.value, scope) for each in node.keywords if each.arg}
+            named = {
+                each.arg: self.resolve(each.value, scope) for each in node.keywords if each.arg
+            }
             return folding.formatted(text, [self.resolve(each, scope) for each in node.args], named)
         values = [self.resolve(each, scope) for each in node.args[:4]]
         if all(isinstance(value, Const) for value in values):
@@ -346,7 +354,9 @@ class Resolver:
         if len(node.generators) != 1 or not isinstance(maker, ast.Call):
             return None
         each = node.generators[0]
-        if not (isinstance(each.target, ast.Name) and [_name(a) for a in maker.args] == [each.target.id]):
+        if not (
+            isinstance(each.target, ast.Name) and [_name(a) for a in maker.args] == [each.target.id]
+        ):
             return None
         function = self.resolve(maker.func, scope)
         return self._each_called(function, self.resolve(each.iter, scope))
@@ -373,7 +383,9 @@ class Resolver:
         elif isinstance(value, Const) and isinstance(value.value, bytes):
             parts = [Const(number) for number in value.value[:MOST_PARTS]]
         made = [
-            folding.function_called(function.name, [part.value]) if isinstance(part, Const) else None
+            folding.function_called(function.name, [part.value])
+            if isinstance(part, Const)
+            else None
             for part in parts
         ]
         return folding.joined_parts(made) if made else None
@@ -452,7 +464,9 @@ class Resolver:
 
     def _f_string(self, node: ast.JoinedStr, scope: Scope) -> Value:
         parts = [
-            self.resolve(part.value, scope) if isinstance(part, ast.FormattedValue) else self.resolve(part, scope)
+            self.resolve(part.value, scope)
+            if isinstance(part, ast.FormattedValue)
+            else self.resolve(part, scope)
             for part in node.values
         ]
         return folding.joined_parts([paths.as_text(part) for part in parts])

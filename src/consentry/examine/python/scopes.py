@@ -40,8 +40,6 @@ class How(IntEnum):
     UNKNOWN = 7
 
 
-
-
 class Binding:
     """One binding of a name, and the scope its expression is read in."""
 

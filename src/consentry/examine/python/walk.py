@@ -370,7 +370,9 @@ def _push_calls(annotation: ast.expr, stack: list[Any]) -> None:
     """Of an annotation or an exception only what runs counts: calls and assignments in it."""
     if annotation.__class__ in (ast.Name, ast.Constant):
         return
-    stack.extend(part for part in ast.walk(annotation) if isinstance(part, ast.Call | ast.NamedExpr))
+    stack.extend(
+        part for part in ast.walk(annotation) if isinstance(part, ast.Call | ast.NamedExpr)
+    )
 
 
 def _push_tested(node: ast.Call, stack: list[Any]) -> None:

@@ -1,0 +1,195 @@
+"""One side of a change, before or after: what all its files give together, imports followed.
+
+A file is read as what its name and content make it. What it imports from the same tree is read, too,
+and what that imports, because a power that moves into a module next door is still there. A module that
+no table knows and no file of the tree is, may do anything: it is unclassified.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, Protocol
+
+from consentry.base.canonical import digest_bytes
+from consentry.base.values import dataclass
+from consentry.declare.patchbundle import Blob
+from consentry.examine.atoms import (
+    Atom,
+    Extraction,
+    Found,
+    Unclassified,
+    calling,
+    reading,
+    unclassified,
+)
+from consentry.examine.constanttargets import path_atoms, path_pattern
+from consentry.examine.filekinds import FileKind, kind_of
+from consentry.examine.importing import files_of_import
+from consentry.surface.dimensions import Dimension
+from consentry.surface.pattern import ABSOLUTE_PATH_MARK
+
+MOST_FOLLOWED: Final = 5000
+"""So many files are read beyond those that were touched; more is not judged."""
+
+LINK: Final = "120000"
+SUBMODULE: Final = "160000"
+EXECUTABLE: Final = "100755"
+
+_CLASSES: Final = {
+    Dimension.FS_READ_ROOTS: "filesystem",
+    Dimension.FS_WRITE_ROOTS: "filesystem",
+    Dimension.NET_ACCESS: "web",
+    Dimension.PROC_EXEC: "shell",
+}
+
+
+class SourceTree(Protocol):
+    """The tree that a side of the change stands in."""
+
+    def read(self, path: str) -> Blob | None:
+        """The file of that name; None where there is none."""
+        ...
+
+    def has(self, path: str) -> bool:
+        """Whether there is a file of that name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sited:
+    """Something found, and the file it stands in."""
+
+    file: str
+    found: Found
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something that cannot be told, and the file it stands in."""
+
+    file: str
+    about: Unclassified
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """All that one side gives, in the order of file names and lines."""
+
+    found: tuple[Sited, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    files: tuple[str, ...] = ()
+    """Touched and followed, sorted."""
+
+    @property
+    def atoms(self) -> frozenset[Atom]:
+        """The powers alone."""
+        return frozenset(each.found.atom for each in self.found)
+
+
+Job = tuple[FileKind, bytes]
+Extract = Callable[[Iterable[Job]], Iterable[Extraction]]
+"""Gives the extraction of each job, in their order; whoever hands it in may use more than one core."""
+
+
+def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract) -> Side:
+    """What the touched files of a side give, and the files of the tree that they import."""
+    found: list[Sited] = []
+    doubts: list[Doubt] = []
+    seen: set[str] = set()
+    waiting = deque(sorted(touched))
+    blobs: dict[str, Blob] = dict(touched)
+    while waiting:
+        batch = [path for path in waiting if path not in seen]
+        waiting.clear()
+        seen.update(batch)
+        if len(seen) > MOST_FOLLOWED + len(touched):
+            reason = f"imports lead to more than {MOST_FOLLOWED:,} files"
+            doubts.append(Doubt(batch[0], Unclassified("too many files", 1, reason)))
+            break
+        for path, kind, extraction in _extracted(batch, blobs, tree, extract):
+            found += [Sited(path, each) for each in extraction.found]
+            found += [Sited(path, each) for each in _classes(kind, extraction)]
+            doubts += [Doubt(path, each) for each in extraction.unclassified]
+            for each in extraction.imports:
+                followed = files_of_import(each, path, kind, tree)
+                if followed is None and not each.is_known:
+                    doubts.append(
+                        Doubt(path, _unknown_import(each.module, each.level, each.line, path))
+                    )
+                for name in followed or ():
+                    if name not in seen and name not in blobs:
+                        blob = tree.read(name)
+                        if blob is not None:
+                            blobs[name] = blob
+                            waiting.append(name)
+    found.sort(key=lambda each: (each.file, each.found.line, each.found.atom, each.found.reason))
+    doubts.sort(key=lambda each: (each.file, each.about.line, each.about.key))
+    return Side(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(doubts)), tuple(sorted(seen)))
+
+
+def _extracted(
+    paths: list[str], blobs: Mapping[str, Blob], tree: SourceTree, extract: Extract
+) -> Iterator[tuple[str, FileKind, Extraction]]:
+    jobs: list[Job] = []
+    placed: list[tuple[str, FileKind]] = []
+    for path in paths:
+        blob = blobs[path]
+        if blob.mode == SUBMODULE:
+            reason = "is a submodule: its code is not in this change"
+            yield (
+                path,
+                FileKind.OTHER,
+                unclassified(f"submodule {digest_bytes(blob.content)}", 1, reason),
+            )
+            continue
+        if blob.mode == LINK:
+            linked = _linked(path, blob, blobs, tree)
+            if isinstance(linked, Extraction):
+                yield path, FileKind.OTHER, linked
+                continue
+            blob = linked
+        kind = kind_of(path, blob.content, executable=blob.mode == EXECUTABLE)
+        jobs.append((kind, blob.content))
+        placed.append((path, kind))
+    for (path, kind), extraction in zip(placed, extract(jobs), strict=True):
+        yield path, kind, extraction
+
+
+def _linked(
+    path: str, blob: Blob, blobs: Mapping[str, Blob], tree: SourceTree
+) -> Blob | Extraction:
+    """The file that a link leads to, read as what the link calls it; one that leaves is a reference."""
+    target = blob.content.decode("utf-8", "surrogateescape")
+    folder = path.rpartition("/")[0]
+    pattern = path_pattern(target if target.startswith(("/", "~")) else f"{folder}/{target}")
+    if pattern is None or pattern == ABSOLUTE_PATH_MARK or pattern.startswith(("/", "~")):
+        atoms = path_atoms(reading, target)
+        reason = f"link to {target}"
+        return Extraction(tuple(Found(atom, 1, reason) for atom in atoms))
+    found = blobs.get(pattern) or tree.read(pattern)
+    if found is None or found.mode in (LINK, SUBMODULE):
+        return unclassified(f"link {digest_bytes(blob.content)}", 1, f"is a link to `{target}`")
+    return found
+
+
+def _classes(kind: FileKind, extraction: Extraction) -> Iterator[Found]:
+    """The tool classes that follow from what a file does, at the line that says so first."""
+    seen: set[str] = set()
+    for each in extraction.found:
+        names = [_CLASSES.get(each.atom.dimension), "python" if kind is FileKind.PYTHON else None]
+        for name in names:
+            if name is not None and name not in seen:
+                seen.add(name)
+                yield Found(calling(name), each.line, each.reason, each.provenance)
+
+
+def _unknown_import(module: str, level: int, line: int, path: str) -> Unclassified:
+    if level:
+        folder = path.rpartition("/")[0]
+        written = module if module.startswith(".") else "." * level + module
+        return Unclassified(
+            f"import {folder} {written}", line, f"import {written}: no such file in this change"
+        )
+    top = module.partition(".")[0]
+    return Unclassified(
+        f"import {top}", line, f"import {module}: in no table, and not in this tree"
+    )

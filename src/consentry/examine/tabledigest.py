@@ -1,0 +1,36 @@
+"""The digest of everything that extraction knows: the compact tables, and those of other languages.
+
+It stands in every verdict, so that two verdicts can be compared: with other tables the same change may
+be judged otherwise.
+"""
+
+from functools import lru_cache
+from importlib.resources import files
+from typing import Final
+
+from consentry.base.canonical import Digest, digest_json
+from consentry.examine.knowledge.reader import IDENTITY, TABLE
+
+TABLES: Final = IDENTITY
+_FOLDERS: Final = (
+    "consentry.examine",
+    "consentry.examine.dependencies",
+    "consentry.examine.knowledge",
+)
+_COMPILED: Final = ("stdlib_", "thirdparty_")
+"""What the compact tables are made from is not counted twice."""
+
+
+@lru_cache(maxsize=1)
+def tables_digest() -> Digest:
+    """The digest over the digests of all tables, by name."""
+    import hashlib  # noqa: PLC0415 - loaded by then
+
+    found: dict[str, str] = {}
+    for folder in _FOLDERS:
+        for file in files(folder).iterdir():
+            name = file.name
+            is_table = name == TABLE or (name.endswith(".toml") and not name.startswith(_COMPILED))
+            if is_table:
+                found[f"{folder}/{name}"] = hashlib.sha256(file.read_bytes()).hexdigest()
+    return digest_json(found)
