@@ -25,6 +25,7 @@ MOST_OBJECT: Final = 16 << 20
 _COMMAND: Final = ("cat-file", "--batch")
 _PART: Final = 1 << 18
 _MOST_HEADER: Final = 4096
+_IDLE_SECONDS: Final = 0.5
 # What fits a pipe whole: more would wait for git, while git waits for us to read.
 _AT_ONCE: Final = 400
 _HEADER: Final = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64}) (commit|tree|blob|tag) ([0-9]{1,18})")
@@ -87,6 +88,8 @@ class ObjectReader:
         """The answers to these questions; what was asked for in vain is asked for again."""
         position = 0
         while position < len(lines):
+            if self._process is not None and not self._process.has_input:
+                self.close()
             process = self._process or self._setting.start(_COMMAND)
             self._process = process
             self._until = time.monotonic() + self._seconds
@@ -148,8 +151,12 @@ class ObjectReader:
         return content
 
     def _fill(self, process: PipedProcess) -> None:
-        if not is_ready(process.out, self._until):
-            raise too_slow(_COMMAND[0], self._seconds)
+        if not is_ready(process.out, min(self._until, time.monotonic() + _IDLE_SECONDS)):
+            # All questions are out. Of a damaged object git may write less than it said, and wait
+            # for the next; told that there is none, it ends, and so does the wait.
+            process.close_input()
+            if not is_ready(process.out, self._until):
+                raise too_slow(_COMMAND[0], self._seconds)
         part = os.read(process.out, _PART)
         if not part:
             raise _broken("the repository", self._setting.said() or "git ended")

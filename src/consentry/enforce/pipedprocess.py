@@ -63,15 +63,15 @@ class PipedProcess:
         finally:
             os.close(its_input)
             os.close(its_output)
-        self._has_input = True
+        self.has_input = True
         for kind, most in (limits or {}).items():
             with suppress(OSError, ValueError):  # gone already, or a lower one holds
                 resource.prlimit(self.pid, kind, (most, most))
 
     def close_input(self) -> None:
         """Tells it that nothing more will come."""
-        if self._has_input:
-            self._has_input = False
+        if self.has_input:
+            self.has_input = False
             os.close(self.to)
 
     def wait(self, until: float) -> int | None:

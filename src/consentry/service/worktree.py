@@ -118,11 +118,12 @@ class WorkTree:
         return tuple(sorted(self._seen))
 
     def _open(self, path: str, flags: int) -> int:
-        return open_beneath(self._top, bytes_of(path), flags | os.O_NONBLOCK, crosses_mounts=True)
+        return open_beneath(self._top, bytes_of(path), flags, crosses_mounts=True)
 
     def _found(self, path: str) -> tuple[TreeEntry, bytes | None] | None:
         try:
-            descriptor = self._open(path, os.O_RDONLY)
+            # O_NONBLOCK: a pipe without a writer would hold us for ever.
+            descriptor = self._open(path, os.O_RDONLY | os.O_NONBLOCK)
         except OSError as problem:
             if problem.errno in _NOT_THERE:
                 return None
@@ -146,14 +147,14 @@ class WorkTree:
         above, _, name = path.rpartition("/")
         try:
             folder = self._open(above, os.O_PATH | os.O_DIRECTORY)
-        except OSError:
-            return None
-        try:
-            target = os.readlink(bytes_of(name), dir_fd=folder)
-        except OSError:
-            return None
-        finally:
-            os.close(folder)
+            try:
+                target = os.readlink(bytes_of(name), dir_fd=folder)
+            finally:
+                os.close(folder)
+        except OSError as problem:
+            if problem.errno in (*_NOT_THERE, errno.ELOOP):
+                return None
+            raise _unreadable(path, problem) from problem
         summed = self._hash(b"blob %d\0" % len(target), usedforsecurity=False)
         summed.update(target)
         return TreeEntry(LINK, summed.hexdigest()), target
