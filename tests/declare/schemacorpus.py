@@ -14,6 +14,9 @@ _ROOTS = {
     "tools": DocumentKind.TOOL_MANIFEST,
     "policyVersion": DocumentKind.POLICY,
     "approvals": DocumentKind.SETTINGS,
+    "wish_ir_version": DocumentKind.WISH,
+    "registry_version": DocumentKind.TOOL_REGISTRY,
+    "recipe_version": DocumentKind.RECIPE,
 }
 
 
@@ -47,13 +50,25 @@ def _entry(more: str = "", version: str = '"1.0.0"', digest: str = _DIGEST) -> s
     return f'policyVersion: "1"\nentries: [{entry}]'
 
 
-C, T, S, I, P, O = (  # noqa: E741 - one letter each keeps the table readable
+def _wish(more: str = "", name: str = "w") -> str:
+    start = f'wish_ir_version: "1"\nid: {name}\nscope: []\nnon_goals: []\n'
+    return f"{start}allowed_capabilities: {{{more}}}" if more else start
+
+
+def _registry(capabilities: str, tool: str = "{id: a, class: web, ") -> str:
+    return f'registry_version: "1"\ntools: [{tool}capabilities: {capabilities}}}]'
+
+
+C, T, S, I, P, O, W, G, R = (  # noqa: E741 - one letter each keeps the table readable
     DocumentKind.CONSENT_CONFIG,
     DocumentKind.TOOL,
     DocumentKind.SANDBOX_CONFIG,
     DocumentKind.TOOL_MANIFEST,
     DocumentKind.POLICY,
     DocumentKind.SETTINGS,
+    DocumentKind.WISH,
+    DocumentKind.TOOL_REGISTRY,
+    DocumentKind.RECIPE,
 )
 
 ACCEPTED = [
@@ -83,6 +98,15 @@ ACCEPTED = [
     (P, _entry("arguments: [], machines: ['label:x'], expires: 2027-01-01T00:00:00.000Z, commit: ask")),
     (O, "{}"),
     (O, "approvals: {passphrase: true, deadlines: {parked: 36h, prompt: 90 s}}"),
+    (W, _wish()),
+    (W, _wish("fs_read_roots: [/etc/hosts, ABSOLUTE_PATH, ~/notes/, './'], dynamic_code_load: LIMITED")),
+    (W, _wish("net_access: ALLOWLIST, allowlists: {net_access: ['*:443'], env_read: []}")),
+    (W, _wish(name="'wish/7: ä'") + "allowed_capabilities: {}"),
+    (G, 'registry_version: "1"\ntools: []'),
+    (G, _registry("{crypto_primitives: ALLOWLIST, allowlists: {crypto_primitives: [SHA_256]}}")),
+    (G, _registry("{}", "{id: b c, class: two words, ")),
+    (R, 'recipe_version: "1"\nnodes: []'),
+    (R, 'recipe_version: "1"\nnodes: [{id: "1", tool: a}, {id: b, tool: a}]'),
 ]  # fmt: skip
 
 REFUSED = [
@@ -155,6 +179,29 @@ REFUSED = [
     (O, "approvals: {passphrase: secret}"),
     (O, "approvals: {deadlines: {prompt: 900}}"),
     (O, "approvals: {deadlines: {prompt: never}}"),
+    (W, "id: w\nscope: []\nnon_goals: []"),
+    (W, 'wish_ir_version: "2"\nid: w\nscope: []\nnon_goals: []'),
+    (W, "wish_ir_version: 1\nid: w\nscope: []\nnon_goals: []"),
+    (W, 'wish_ir_version: "1"\nid: w\nscope: text\nnon_goals: []'),
+    (W, 'wish_ir_version: "1"\nid: w\nscope: [""]\nnon_goals: []'),
+    (W, _wish(name="' w'")),
+    (W, _wish(name="x" * 201)),
+    (W, _wish() + "allowed_capabilities: null"),
+    (W, _wish("net_access: SOME")),
+    (W, _wish("dynamic_code_load: ALLOWLIST")),
+    (W, _wish("fs_read_roots: feeds")),
+    (W, _wish("fs_read_roots: [a, a]")),
+    (W, _wish("tool_classes: [' web']")),
+    (W, _wish("allowlists: {fs_read_roots: []}")),
+    (G, "tools: []"),
+    (G, 'registry_version: "1"\ntools: [{id: a, class: web}]'),
+    (G, 'registry_version: "1"\ntools: [{class: web, capabilities: {}}]'),
+    (G, _registry("[]")),
+    (G, _registry("{net_access: NO}")),
+    (R, "nodes: []"),
+    (R, 'recipe_version: "1"\nnodes: {}'),
+    (R, 'recipe_version: "1"\nnodes: [{id: a}]'),
+    (R, 'recipe_version: "1"\nnodes: [{id: a, tool: 1}]'),
 ]  # fmt: skip
 
 ONLY_THE_READER = [
@@ -168,4 +215,12 @@ ONLY_THE_READER = [
     (I, "tools: [{name: a}, {name: a}]"),
     (P, _entry("expires: 2027-13-45T00:00:00Z")),
     (O, "approvals: {deadlines: {prompt: 99999999999999999d}}"),
+    (W, _wish("fs_read_roots: [../x]")),
+    (W, _wish("fs_read_roots: [a, ./a]")),
+    (W, _wish("net_access: NONE, allowlists: {net_access: [a.example]}")),
+    (W, _wish("allowlists: {net_access: [a.example]}")),
+    (W, _wish("net_access: ALLOWLIST, allowlists: {net_access: ['127.1']}")),
+    (W, _wish(name='"a\\u200bb"')),
+    (G, 'registry_version: "1"\ntools: [{id: a, class: b, capabilities: {}}, {id: a, class: c, capabilities: {}}]'),
+    (R, 'recipe_version: "1"\nnodes: [{id: a, tool: b}, {id: a, tool: c}]'),
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from consentry.declare.linuxcapabilities import LINUX_CAPABILITIES
 from consentry.declare.policy import CommitRule
 from consentry.declare.profile import EngineName
 from consentry.declare.tool import ConsentLevel, LogLevel, RiskLevel
+from consentry.surface.dimensions import Level, LoadLevel
 from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
 from tests.declare.reading import values_of
 from tests.declare.schemacorpus import ACCEPTED, ONLY_THE_READER, REFUSED
@@ -88,6 +89,7 @@ def test_there_are_mappings() -> None:
     assert (DocumentKind.SANDBOX_CONFIG, ("sandboxConfig", "profiles", "p", "resources")) in ways
     assert (DocumentKind.TOOL, ("tool", "capabilities", "fileRead", 0)) in ways
     assert (DocumentKind.POLICY, ("entries", 0)) in ways
+    assert (DocumentKind.TOOL_REGISTRY, ("tools", 0, "capabilities", "allowlists")) in ways
 
 
 @pytest.mark.parametrize("kind", DocumentKind)
@@ -131,6 +133,9 @@ def nodes(node: object) -> Iterator[dict[str, Any]]:
         (DocumentKind.SANDBOX_CONFIG, Rounding),
         (DocumentKind.SANDBOX_CONFIG, Denials),
         (DocumentKind.POLICY, CommitRule),
+        (DocumentKind.WISH, Level),
+        (DocumentKind.WISH, LoadLevel),
+        (DocumentKind.TOOL_REGISTRY, Level),
     ],
 )
 def test_words_are_those_of_the_enumerations(kind: DocumentKind, words: type[StrEnum]) -> None:
@@ -190,6 +195,10 @@ def test_what_no_schema_can_say_the_reader_refuses(kind: DocumentKind, text: str
         ("tools/policy.yaml", DocumentKind.TOOL),
         ("tool-manifest.yaml", DocumentKind.TOOL_MANIFEST),
         ("anything.json", DocumentKind.TOOL),
+        ("wish.json", DocumentKind.WISH),
+        ("a/tool-registry.yaml", DocumentKind.TOOL_REGISTRY),
+        ("flows/daily.recipe.yaml", DocumentKind.RECIPE),
+        ("tools/daily.recipe.yaml", DocumentKind.TOOL),
     ],
 )
 def test_what_a_file_is_by_its_name(file: str, kind: DocumentKind) -> None:

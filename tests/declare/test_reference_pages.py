@@ -12,12 +12,16 @@ from consentry.declare import (
     nodes,
     policyfile,
     problems,
+    recipefile,
     sandboxconfig,
     settingsfile,
     source,
+    surfaceblock,
     toolcapabilities,
     toolindex,
     toolmanifest,
+    toolregistryfile,
+    wishfile,
 )
 from consentry.declare.anydocument import read_any
 from consentry.declare.consent import DefaultPolicy, LevelRules, RememberDuration
@@ -26,6 +30,7 @@ from consentry.declare.policy import CommitRule
 from consentry.declare.preferences import ApprovalSettings
 from consentry.declare.profile import EngineName
 from consentry.declare.tool import ConsentLevel, LogLevel, RiskLevel
+from consentry.surface.dimensions import Level, LoadLevel
 from consentry.surface.modes import Denials, Reads, Rounding, View, Writes
 from tests.docs.blocks import DOCS, blocks_of
 from tests.docs.tables import code_spans, table_with_head
@@ -37,6 +42,10 @@ CONSENT = DOCS / "reference" / "consent-config.md"
 INDEX = DOCS / "reference" / "tool-index.md"
 POLICY = DOCS / "reference" / "policy.md"
 SETTINGS = DOCS / "reference" / "settings-file.md"
+WISH = DOCS / "reference" / "wish.md"
+REGISTRY = DOCS / "reference" / "tool-registry.md"
+RECIPE = DOCS / "reference" / "recipe.md"
+GUARD = DOCS / "spec" / "guard.md"
 SPECIFICATION = DOCS / "spec" / "consent.md"
 KINDS = {
     "consentSystem": DocumentKind.CONSENT_CONFIG,
@@ -45,8 +54,12 @@ KINDS = {
     "tools": DocumentKind.TOOL_MANIFEST,
     "policyVersion": DocumentKind.POLICY,
     "approvals": DocumentKind.SETTINGS,
+    "wish_ir_version": DocumentKind.WISH,
+    "registry_version": DocumentKind.TOOL_REGISTRY,
+    "recipe_version": DocumentKind.RECIPE,
 }
-PAGES = (CONSENT, SANDBOX, MANIFEST, INDEX, POLICY, SETTINGS, SPECIFICATION)
+OF_FOLDERS = (CONSENT, SANDBOX, MANIFEST, INDEX, POLICY, SETTINGS)
+PAGES = (*OF_FOLDERS, WISH, REGISTRY, RECIPE, SPECIFICATION, GUARD)
 
 
 def examples() -> Iterator[tuple[Path, str, str]]:
@@ -68,7 +81,7 @@ def test_examples_load(page: Path, root: str, text: str) -> None:
 
 
 def test_there_are_examples() -> None:
-    """The test above looks at something: one on each page, three in the specification."""
+    """The test above looks at something: one on each page, four in the specification."""
     assert [(page, root) for page, root, _ in EXAMPLES] == [
         (CONSENT, "consentSystem"),
         (SANDBOX, "sandboxConfig"),
@@ -76,9 +89,13 @@ def test_there_are_examples() -> None:
         (INDEX, "tools"),
         (POLICY, "policyVersion"),
         (SETTINGS, "approvals"),
+        (WISH, "wish_ir_version"),
+        (REGISTRY, "registry_version"),
+        (RECIPE, "recipe_version"),
         (SPECIFICATION, "consentSystem"),
         (SPECIFICATION, "tool"),
         (SPECIFICATION, "sandboxConfig"),
+        (GUARD, "wish_ir_version"),
     ]
 
 
@@ -101,6 +118,13 @@ def test_every_key_is_listed() -> None:
     assert keys(POLICY, "key") == set(policyfile.KEYS)
     assert keys(POLICY, "key of an entry") == set(policyfile.KEYS_OF_ENTRY)
     assert keys(SETTINGS, "key of `approvals`") == set(settingsfile.KEYS_OF_APPROVALS)
+    assert keys(WISH, "key") == set(wishfile.KEYS)
+    assert keys(WISH, "key of `allowed_capabilities`") == set(surfaceblock.KEYS)
+    assert keys(WISH, "key of `allowlists`") == set(surfaceblock.KEYS_OF_ALLOWLISTS)
+    assert keys(REGISTRY, "key") == set(toolregistryfile.KEYS)
+    assert keys(REGISTRY, "key of a tool") == set(toolregistryfile.KEYS_OF_TOOL)
+    assert keys(RECIPE, "key") == set(recipefile.KEYS)
+    assert keys(RECIPE, "key of a node") == set(recipefile.KEYS_OF_NODE)
     resources = [
         code_spans(row[0])[0].removeprefix("resources.")
         for row in table_with_head(SANDBOX, "key of a profile")
@@ -124,6 +148,9 @@ def test_every_key_is_listed() -> None:
         (CONSENT, "key of `consentSystem`", "consentLevels", ConsentLevel),
         (CONSENT, "key of `userPreferences`", "rememberDuration", RememberDuration),
         (POLICY, "key of an entry", "commit", CommitRule),
+        (WISH, "key of `allowed_capabilities`", "net_access", Level),
+        (WISH, "key of `allowed_capabilities`", "dynamic_code_load", LoadLevel),
+        (WISH, "key of `allowed_capabilities`", "crypto_primitives", Level),
     ],
 )
 def test_every_word_is_listed(page: Path, head: str, key: str, words: type[StrEnum]) -> None:

@@ -1,4 +1,6 @@
-"""The kinds of documents in a configuration folder: their names, and the JSON Schema of each.
+"""The kinds of documents that people write: their names, and the JSON Schema of each.
+
+Most lie in a configuration folder; a wish, a registry of tools and recipes are handed to the guard.
 
 The schemas are data beside this file, for editors that complete and check while one types. They say
 what a schema can: keys, types, words, forms. What is refused beyond that (a path that is never
@@ -23,18 +25,29 @@ class DocumentKind(StrEnum):
     TOOL_MANIFEST = "tool-manifest"
     POLICY = "policy"
     SETTINGS = "settings"
+    WISH = "wish"
+    TOOL_REGISTRY = "tool-registry"
+    RECIPE = "recipe"
 
     @property
     def file(self) -> str:
-        """Where it lies in a configuration folder."""
-        return f"{TOOLS_FOLDER}/NAME.yaml" if self is DocumentKind.TOOL else f"{self}.yaml"
+        """What it is called, and where it lies in a configuration folder if it lies in one."""
+        match self:
+            case DocumentKind.TOOL:
+                return f"{TOOLS_FOLDER}/NAME.yaml"
+            case DocumentKind.RECIPE:
+                return f"NAME.{self}.yaml"
+        return f"{self}.yaml"
 
     @classmethod
     def of(cls, file: str) -> "DocumentKind":
         """What a file is by its name: one of the known documents, or else a tool."""
-        stem = PurePosixPath(file).stem
-        in_tools = PurePosixPath(file).parent.name == TOOLS_FOLDER
-        return cls(stem) if stem in set(cls) and not in_tools else cls.TOOL
+        path = PurePosixPath(file)
+        if path.parent.name == TOOLS_FOLDER:
+            return cls.TOOL
+        if path.stem.endswith(f".{cls.RECIPE}"):
+            return cls.RECIPE
+        return cls(path.stem) if path.stem in set(cls) else cls.TOOL
 
     def schema(self) -> str:
         """Its JSON Schema (draft 2020-12), as text."""
