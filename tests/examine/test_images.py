@@ -247,3 +247,12 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     bundle = bundle_of(new_repository(tmp_path), {name: Entry(b"1\n")}, {name: Entry(b"2\n")})
     [change] = images_of(bundle).changes
     assert change.path_after == text_of(name) == "x-\udcff.py"
+
+
+def test_a_repository_with_longer_ids(tmp_path: Path) -> None:
+    """Git has two kinds of ids; a diff does not say which, and either shows a content."""
+    repository = new_repository(tmp_path, "--object-format=sha256")
+    bundle = bundle_of(repository, {b"x": Entry(TEN)}, {b"x": Entry(EDITED)}, "--full-index")
+    assert bundle.diff is not None
+    assert len(bundle.diff.split(b"\n")[1]) > 2 * 64
+    check_samples(images_of(replace(bundle, after={})), {b"x": Entry(TEN)}, {b"x": Entry(EDITED)})

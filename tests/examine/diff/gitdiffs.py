@@ -76,10 +76,10 @@ class Repository:
         return self.git("show", made.strip().decode())
 
 
-def new_repository(folder: Path) -> Repository:
+def new_repository(folder: Path, *options: str) -> Repository:
     """An empty one, in a folder of its own below this one."""
     made = Repository(Path(mkdtemp(dir=folder)))
-    made.git("init", "--quiet", "--bare", ".")
+    made.git("init", "--quiet", "--bare", *options, ".")
     return made
 
 
