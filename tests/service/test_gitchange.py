@@ -1,5 +1,6 @@
 """A change straight from git: what is compared with what, and every kind of file (GUARD §in-patch)."""
 
+import gc
 import os
 import zlib
 from collections.abc import Iterator
@@ -600,3 +601,11 @@ def test_a_file_that_may_not_be_read_is_not_missing(repo: Repo) -> None:
         return
     with pytest.raises(BadInput, match=r"`app\.py` in the working tree"):
         repo.read(WORK_TREE)
+
+
+def test_a_change_that_was_forgotten_lets_go(repo: Repo) -> None:
+    """Without a `with`, the process and the folder go when nobody holds the change any more."""
+    change = repo.read("HEAD")
+    assert len(change.changes) == 2
+    del change
+    gc.collect()

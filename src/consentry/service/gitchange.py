@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+from weakref import finalize
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
@@ -63,7 +64,8 @@ class GitChange:
         not_read: tuple[NotRead, ...],
         commits: tuple[str | None, str | None],
     ) -> None:
-        self._held = held
+        # Forgotten, it lets go all the same: of a process and of a folder.
+        self._end = finalize(self, held.close)
         self.description = description
         self.before_tree, self.after_tree = trees
         self.changes = changes
@@ -72,7 +74,7 @@ class GitChange:
 
     def close(self) -> None:
         """Ends the process, and removes our folder; the trees cannot be read any more."""
-        self._held.close()
+        self._end()
 
     def __enter__(self) -> Self:
         return self
