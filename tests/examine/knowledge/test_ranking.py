@@ -23,7 +23,7 @@ ARGUMENT: Final = r"(?:self|\d+/\w+|\d+|/\w+)"
 CONSTANT: Final = r"[^\s@?]+"
 EFFECT: Final = re.compile(
     rf"(?:(?:read|write)(?:@{ARGUMENT}|={CONSTANT})?"
-    rf"|open@{ARGUMENT},{ARGUMENT}"
+    rf"|open@{ARGUMENT}(?:,{ARGUMENT})?"
     rf"|(?:net|proc|env|crypto)(?::any|={CONSTANT}|@{ARGUMENT}(?:,{ARGUMENT})?)?"
     rf"|crypto={CONSTANT}@{ARGUMENT}"
     rf"|load(?:=limited|=any|@{ARGUMENT})"
