@@ -58,7 +58,8 @@ class _Launcher:
 def packages_in_shell(text: str, line: int, findings: Findings) -> None:
     """Adds the packages that the lines of a script ask for."""
     for offset, command in _commands(text):
-        _add_words(_words(command), line + offset, findings)
+        if _first_words().search(command) is not None:
+            _add_words(_words(command), line + offset, findings)
 
 
 def _commands(text: str) -> Iterator[tuple[int, str]]:
@@ -78,6 +79,12 @@ def _commands(text: str) -> Iterator[tuple[int, str]]:
                 yield began, part
     if joined.strip():
         yield began, joined[:_MOST_LINE]
+
+
+@cache
+def _first_words() -> re.Pattern[str]:
+    words = sorted({launcher.words[0] for launcher in _launchers()})
+    return re.compile(rf"(?:{'|'.join(map(re.escape, words))})\b")
 
 
 def _words(command: str) -> list[str]:

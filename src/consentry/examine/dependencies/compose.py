@@ -38,7 +38,8 @@ _ALL_OF_IT: Final = (
 )
 _SOCKETS: Final = ("docker.sock", "containerd.sock", "podman.sock")
 _FREE: Final = frozenset(("CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"))  # fmt: skip
-_VARIABLE: Final = re.compile(r"(?<!\$)\$(?:\{[^}]*\}|[A-Za-z_]\w*)")
+_HOME: Final = re.compile(r"^\$(?:HOME\b|\{(?:localEnv:)?HOME\})")
+_VARIABLE: Final = re.compile(r"(?<!\$)\$(?:\{[^{}]*\}|[A-Za-z_]\w*)")
 
 
 @reader
@@ -154,6 +155,7 @@ def add_mount(mount: Node, findings: Findings) -> None:
 
 
 def _add_shared(path: str, line: int, findings: Findings, mode: str = "rw") -> None:
+    path = _HOME.sub("~", path)
     constant = None if "$" in path else path
     findings.power(path_atoms(reading, constant), line, f"volume {shown(path)}")
     if "ro" not in mode.split(","):

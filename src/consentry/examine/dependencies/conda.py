@@ -10,11 +10,12 @@ from consentry.declare.nodes import Items, Mapping, Node, Scalar
 from consentry.examine.dependencies.findings import Findings, reader
 from consentry.examine.dependencies.keyed import add_document
 from consentry.examine.dependencies.nodewalk import entries_of, scalars_in, values_at
-from consentry.examine.dependencies.packages import add_pypi, add_reference
+from consentry.examine.dependencies.packages import add_pypi, add_reference, add_unknown
 from consentry.examine.dependencies.requirements import add_requirement_lines
 from consentry.examine.dependencies.yamltext import yaml_document
 
 _THE_SYSTEM: Final = frozenset(("python", "pip", "setuptools", "wheel", "nomkl"))
+_CHANNELS: Final = frozenset(("conda-forge", "defaults", "nodefaults", "bioconda", "pytorch"))
 _NAME: Final = re.compile(r"(?:[\w./-]+::)?([A-Za-z0-9_.-]+)")
 
 
@@ -23,6 +24,10 @@ def extract_conda(text: str, findings: Findings) -> None:
     """Reads `environment.yml`."""
     root = yaml_document(text)
     add_document("conda", root, findings)
+    for listed in values_at(root, "channels"):
+        for scalar in scalars_in(listed):
+            if "://" not in scalar.text and scalar.text not in _CHANNELS:
+                add_unknown(f"conda-channel:{scalar.text}", scalar.mark.line, findings)
     for listed in values_at(root, "dependencies"):
         items = listed.items if isinstance(listed, Items) else (listed,)
         for item in items:

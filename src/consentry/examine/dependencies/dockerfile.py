@@ -23,7 +23,7 @@ from consentry.surface.dimensions import Dimension
 _ESCAPE: Final = re.compile(r"#\s*escape\s*=\s*(\S)", re.IGNORECASE)
 _SYNTAX: Final = re.compile(r"#\s*syntax\s*=\s*(\S+)", re.IGNORECASE)
 _HEREDOC: Final = re.compile(r"<<(-?)([\"']?)([A-Za-z_][\w.]*)\2")
-_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)(?::[-+]([^}]*))?\}|(\w+))")
+_VARIABLE: Final = re.compile(r"\$(?:\{(\w+)(?::[-+]([^{}]*))?\}|(\w+))")
 _SET: Final = re.compile(r"(?:^|\s)([A-Za-z_]\w*)(?:=|\s|$)")
 _ADDRESS: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://|git@)", re.IGNORECASE)
 _FILES: Final = (Dimension.FS_READ_ROOTS, Dimension.FS_WRITE_ROOTS)

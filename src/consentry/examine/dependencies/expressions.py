@@ -17,7 +17,7 @@ from consentry.examine.dependencies.packages import shown
 from consentry.surface.dimensions import LoadLevel
 
 _TABLE: Final = "expressions.toml"
-_EXPRESSION: Final = re.compile(r"\$\{\{((?:[^}]|\}(?!\}))*+)\}\}")
+_EXPRESSION: Final = re.compile(r"\$\{\{((?:[^}$]|\}(?!\})|\$(?!\{\{))*+)\}\}")
 _STRING: Final = re.compile(r"'(?:[^']|'')*+'")
 _INDEX: Final = re.compile(r"\[\s*'([\w.-]+)'\s*\]")
 

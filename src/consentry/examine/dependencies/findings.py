@@ -21,14 +21,47 @@ from consentry.examine.atoms import (
 )
 from consentry.examine.constanttargets import host_atom, variable_atom
 
-MOST_BYTES: Final = 16 << 20
+MOST_BYTES: Final = 1 << 20
+MOST_LARGE_BYTES: Final = 16 << 20
 COMPUTED_WORD: Final = "${1}"
 """Stands in a command line for what another language puts there: a word that no variable names."""
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _EXPANSION: Final = re.compile(
-    r"(?<!\$)\$(?:\{(?:env:)?([A-Za-z_]\w*)[^}]{0,1024}\}|([A-Za-z_]\w*))"
+    r"(?<!\$)\$(?:\{(?:(?:env|localEnv|containerEnv):)?([A-Za-z_]\w*)(:[A-Za-z])?"
+    r"|([A-Za-z_]\w*))"
 )
+_OF_EDITORS: Final = frozenset(
+    [
+        "CLAUDE_PLUGIN_ROOT",
+        "CLAUDE_PROJECT_DIR",
+        "PWD",
+        "cwd",
+        "containerWorkspaceFolder",
+        "containerWorkspaceFolderBasename",
+        "devcontainerId",
+        "execPath",
+        "extensionPath",
+        "file",
+        "fileBasename",
+        "fileBasenameNoExtension",
+        "fileDirname",
+        "fileExtname",
+        "fileWorkspaceFolder",
+        "lineNumber",
+        "localWorkspaceFolder",
+        "localWorkspaceFolderBasename",
+        "pathSeparator",
+        "relativeFile",
+        "relativeFileDirname",
+        "selectedText",
+        "userHome",
+        "workspaceFolder",
+        "workspaceFolderBasename",
+        "workspaceRoot",
+    ]
+)
+"""Names that are filled in with places of the tree, and not from the environment."""
 
 
 class Findings:
@@ -76,8 +109,10 @@ class Findings:
     def expansions(self, text: str, line: int) -> None:
         """Adds the variables of the environment that a text is filled in with, as `${NAME}`."""
         for found in _EXPANSION.finditer(text):
-            name = found[1] or found[2]
-            self.power(variable_atom(name), line, f"${{{name}}}")
+            name = found[1] or found[3]
+            is_asked = found[2] is not None and name in ("command", "config", "input")
+            if name not in _OF_EDITORS and not is_asked:
+                self.power(variable_atom(name), line, f"${{{name}}}")
 
     def address(self, url: str, line: int, reason: str) -> None:
         """Adds the host of an address that a document has something fetched from."""
@@ -90,12 +125,22 @@ class Findings:
 
 def reader(read: Callable[[str, Findings], None]) -> Callable[[bytes], Extraction]:
     """Makes an extractor of a reader: what is no text or cannot be read is unclassified."""
+    return _extractor(read, MOST_BYTES)
 
+
+def large_reader(read: Callable[[str, Findings], None]) -> Callable[[bytes], Extraction]:
+    """The same for what programs write, which is larger."""
+    return _extractor(read, MOST_LARGE_BYTES)
+
+
+def _extractor(
+    read: Callable[[str, Findings], None], most_bytes: int
+) -> Callable[[bytes], Extraction]:
     @wraps(read)
     def extract(content: bytes) -> Extraction:
         findings = Findings()
         try:
-            read(text_of(content), findings)
+            read(text_of(content, most_bytes), findings)
         except (ValueError, RecursionError, MemoryError) as wrong:
             why = str(wrong) if isinstance(wrong, ValueError) else "it is nested too deep"
             findings.unknown(unreadable_key(content), 1, f"this cannot be read: {why[:200]}")
@@ -104,10 +149,10 @@ def reader(read: Callable[[str, Findings], None]) -> Callable[[bytes], Extractio
     return extract
 
 
-def text_of(content: bytes) -> str:
+def text_of(content: bytes, most_bytes: int) -> str:
     """The text; raises `ValueError` for what is too large, has a NUL, or is not UTF-8."""
-    if len(content) > MOST_BYTES:
-        raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+    if len(content) > most_bytes:
+        raise ValueError(f"it has more than {most_bytes:,} bytes")
     if b"\0" in content:
         raise ValueError("it has a NUL byte")
     return content.decode("utf-8").removeprefix(_BYTE_ORDER_MARK)

@@ -43,7 +43,7 @@ _TREE_WORDS: Final = re.compile(
     r"\$\{(?:workspaceFolder|workspaceRoot|containerWorkspaceFolder|localWorkspaceFolder|cwd"
     r"|CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DIR|PWD)\}"
 )
-_EDITOR_WORDS: Final = re.compile(r"\$\{(?:localEnv|containerEnv|env):(\w+)(?::[^}]*)?\}")
+_EDITOR_WORDS: Final = re.compile(r"\$\{(?:localEnv|containerEnv|env):(\w+)(?::[^{}]*)?\}")
 
 
 class Holds(StrEnum):
@@ -114,7 +114,7 @@ def without_editor_words(text: str) -> str:
     """A command line without the words that an editor fills in: the tree is `.`, the rest computed."""
     text = _TREE_WORDS.sub(".", text)
     text = _EDITOR_WORDS.sub(COMPUTED_WORD, text)
-    return re.sub(r"\$\{(?:input|config|command):[^}]*\}", COMPUTED_WORD, text)
+    return re.sub(r"\$\{(?:input|config|command):[^{}]*\}", COMPUTED_WORD, text)
 
 
 def _add_editor_variables(scalar: Scalar, findings: Findings) -> None:

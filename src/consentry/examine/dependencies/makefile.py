@@ -23,7 +23,22 @@ _CALLED: Final = re.compile(r"\$[({](?:shell|eval|call|foreach|file)\s")
 _INCLUDED: Final = re.compile(r"[-s]?include\s+(.*)")
 _MADE: Final = {"MAKE": "make", "RM": "rm -f", "CC": "cc", "CXX": "g++", "AR": "ar", "CPP": "cc -E", "LD": "ld", "AS": "as", "INSTALL": "install", "MAKEFLAGS": "", "CURDIR": ".", "SHELL": "sh", "LEX": "lex", "YACC": "yacc", "FC": "f77", "MAKECMDGOALS": COMPUTED_WORD, "MAKEFILE_LIST": COMPUTED_WORD}  # fmt: skip
 _MOST_ROUNDS: Final = 8
-_MOST_VALUE: Final = 4096
+_MOST_VALUE: Final = 512
+_MOST_FILLED_IN: Final = 64 << 20
+
+
+class _Variables:
+    """Names with their values, and how much may still be filled in."""
+
+    def __init__(self, values: dict[str, str]) -> None:
+        self.values = values
+        self._left = _MOST_FILLED_IN
+
+    def take(self, characters: int) -> None:
+        """Counts what was filled in; raises `ValueError` where it is too much."""
+        self._left -= characters
+        if self._left < 0:
+            raise ValueError("its variables expand to too much")
 
 
 @reader
@@ -31,7 +46,7 @@ def extract_makefile(text: str, findings: Findings) -> None:
     """Reads `Makefile`, `GNUmakefile` and `*.mk`."""
     lines = list(_logical_lines(text))
     variables = _variables(lines)
-    shell = variables.get("SHELL", "sh")
+    shell = variables.values["SHELL"]
     if not re.search(r"(?:^|/)(?:ba|da|z|k)?sh\b", shell):
         add_words(shell.split(), 1, findings)
     in_rule = in_define = False
@@ -72,31 +87,32 @@ def _assigned(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
             yield number, found[1], found[3].replace("\\\n", " ").partition(" #")[0].strip()
 
 
-def _variables(lines: list[tuple[int, str]]) -> dict[str, str]:
+def _variables(lines: list[tuple[int, str]]) -> _Variables:
     """Names with the one value they have; a name that is set to several is computed."""
     values: dict[str, str] = {}
     for _, name, value in _assigned(lines):
         is_again = name in values and values[name] != value
         values[name] = COMPUTED_WORD if is_again or len(value) > _MOST_VALUE else value
-    return {**_MADE, **values}
+    return _Variables({**_MADE, **values})
 
 
-def _filled_in(text: str, variables: dict[str, str]) -> str:
-    """A line as the shell gets it."""
+def _filled_in(text: str, variables: _Variables) -> str:
+    """A line as the shell gets it; raises `ValueError` for one that grows too much."""
     for _ in range(_MOST_ROUNDS):
+        variables.take(text.count("$") * _MOST_VALUE if "$" in text else 0)
         filled = _SIMPLE.sub(lambda found: _value(found, variables), text.replace("$$", "\0"))
         filled = filled.replace("\0", "$$")
-        if filled == text or len(filled) > 16 * _MOST_VALUE:
+        if filled == text:
             break
         text = filled
     return _without_functions(text).replace("$$", "$").replace("\1", "$")
 
 
-def _value(found: re.Match[str], variables: dict[str, str]) -> str:
+def _value(found: re.Match[str], variables: _Variables) -> str:
     name = found[1] or found[2]
     if name is None:
         return "\1{1}"
-    known = variables.get(name)
+    known = variables.values.get(name)
     if known is None:
         return f"\1{{{name}}}" if re.fullmatch(r"[A-Za-z_]\w*", name) else "\1{1}"
     return known.replace(COMPUTED_WORD, "\1{1}")
@@ -130,12 +146,12 @@ def _closing(text: str, opening: int) -> int:
     return len(text)
 
 
-def _add_recipe(line: str, number: int, variables: dict[str, str], findings: Findings) -> None:
+def _add_recipe(line: str, number: int, variables: _Variables, findings: Findings) -> None:
     _add_called(line, number, variables, findings)
     add_script(_filled_in(line.lstrip(" \t@+-"), variables), number, findings)
 
 
-def _add_other(line: str, number: int, variables: dict[str, str], findings: Findings) -> None:
+def _add_other(line: str, number: int, variables: _Variables, findings: Findings) -> None:
     """Everything that is no recipe: what runs when the file is read."""
     if line.lstrip().startswith("#"):
         return
@@ -148,7 +164,7 @@ def _add_other(line: str, number: int, variables: dict[str, str], findings: Find
         add_reference(included[1], number, findings)
 
 
-def _add_called(line: str, number: int, variables: dict[str, str], findings: Findings) -> None:
+def _add_called(line: str, number: int, variables: _Variables, findings: Findings) -> None:
     for found in _CALLED.finditer(line):
         if found[0].startswith(("$(shell", "${shell")):
             inner = line[found.end() : _closing(line, found.start() + 1) - 1]

@@ -20,7 +20,7 @@ from consentry.examine.dependencies.findings import (
     COMPUTED_WORD,
     Findings,
     language_key,
-    reader,
+    large_reader,
 )
 from consentry.examine.dependencies.jsontext import json_document
 from consentry.examine.dependencies.nodewalk import ANY_ONE, scalars_in, text_at, values_at
@@ -52,7 +52,7 @@ _STARTING: Final = ("system", "sx", "sc", "bash", "sh", "cmd")
 _TIMED: Final = ("time", "timeit", "prun", "memit", "mprun", "lprun", "debug", "px")
 
 
-@reader
+@large_reader
 def extract_notebook(text: str, findings: Findings) -> None:
     """Reads `.ipynb`."""
     root = json_document(text)

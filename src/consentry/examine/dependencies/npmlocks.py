@@ -10,7 +10,7 @@ from typing import Final
 
 from consentry.declare.nodes import Node
 from consentry.examine.atoms import starting
-from consentry.examine.dependencies.findings import Findings, reader
+from consentry.examine.dependencies.findings import Findings, large_reader
 from consentry.examine.dependencies.jsontext import json_document
 from consentry.examine.dependencies.nodewalk import (
     ANY_ONE,
@@ -32,10 +32,11 @@ _YARN_LINE: Final = re.compile(r'  +(?:"[^"]*"|[^\s":]+):? ?.*')
 _PNPM_ENTRY: Final = re.compile(r"  ['\"]?/?(@?[^'\"\s@(:]+)(?:[@/]([^'\"]*?))?['\"]?:(?: \{\})?")
 _PNPM_SECTION: Final = re.compile(r"([A-Za-z]+):(?: .*)?")
 _PNPM_SCRIPT: Final = re.compile(r"    (?:requiresBuild|hasInstallScript): true")
+_MOST_LINE: Final = 4096
 _TARBALL: Final = re.compile(r"\b(?:tarball|repo): *['\"]?([a-z+]+://[^\s'\",}]+)")
 
 
-@reader
+@large_reader
 def extract_package_lock(text: str, findings: Findings) -> None:
     """Reads `package-lock.json` and `npm-shrinkwrap.json`, in all three versions."""
     root = json_document(text)
@@ -79,7 +80,7 @@ def _add_locked(name: str, package: Node, line: int, findings: Findings) -> None
         add_npm(name, line, findings)
 
 
-@reader
+@large_reader
 def extract_yarn_lock(text: str, findings: Findings) -> None:
     """Reads `yarn.lock`, of yarn 1 and of later ones."""
     lines = text.split("\n")
@@ -127,7 +128,7 @@ def _unquoted(text: str) -> str:
     return unquote(text)
 
 
-@reader
+@large_reader
 def extract_pnpm_lock(text: str, findings: Findings) -> None:
     """Reads `pnpm-lock.yaml`."""
     section = ""
@@ -148,6 +149,9 @@ def extract_pnpm_lock(text: str, findings: Findings) -> None:
                 _add_yaml_lock(text, findings)
                 return
         elif section in ("packages", "snapshots"):
+            if len(line) > _MOST_LINE:
+                _add_yaml_lock(text, findings)
+                return
             if line.startswith("   "):
                 details.append((line, number))
                 continue

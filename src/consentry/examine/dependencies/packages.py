@@ -100,20 +100,13 @@ def _npm_without_version(text: str) -> str | None:
 
 
 def add_reference(url: str, line: int, findings: Findings) -> None:
-    """Something that is fetched from an address, without a commit or a fragment behind it."""
-    address = shown(url.strip())
+    """Something that is fetched from an address; all of it is compared but a password in it."""
+    address = re.sub(r"//[^/@]*:[^/@]*@", "//", shown(url.strip()))
     if address.lower().startswith("file:"):
         add_folder(address[5:], line, findings)
         return
     findings.address(address, line, f"dependency {address}")
-    add_unknown(_without_commit(address), line, findings)
-
-
-def _without_commit(url: str) -> str:
-    url = url.partition("#")[0]
-    path_begins = url.find("/", url.find("://") + 3)
-    at = url.rfind("@")
-    return url[:at] if 0 <= path_begins < at else url
+    add_unknown(address, line, findings)
 
 
 def add_folder(path: str, line: int, findings: Findings) -> None:

@@ -7,7 +7,7 @@ fetched from. The host counts; the file there is what the hash says.
 from typing import Final
 
 from consentry.declare.nodes import Mapping, Node
-from consentry.examine.dependencies.findings import Findings, reader
+from consentry.examine.dependencies.findings import Findings, large_reader
 from consentry.examine.dependencies.jsontext import json_document
 from consentry.examine.dependencies.keyed import add_document
 from consentry.examine.dependencies.nodewalk import (
@@ -24,7 +24,7 @@ _TREE_SOURCES: Final = ("editable", "virtual", "directory", "path")
 _FETCHED: Final = ("git", "url", "hg", "svn")
 
 
-@reader
+@large_reader
 def extract_pipfile(text: str, findings: Findings) -> None:
     """Reads `Pipfile`; every table that is no setting is a category of packages."""
     root = toml_document(text)
@@ -41,7 +41,7 @@ def _as_packages(table: Node) -> Mapping:
     return Mapping(table.mark, ((quoted_scalar(table.mark, "packages"), table),))
 
 
-@reader
+@large_reader
 def extract_pipfile_lock(text: str, findings: Findings) -> None:
     """Reads `Pipfile.lock`."""
     root = json_document(text)
@@ -53,7 +53,7 @@ def extract_pipfile_lock(text: str, findings: Findings) -> None:
                 _add_locked(name, entry, line, findings)
 
 
-@reader
+@large_reader
 def extract_toml_lock(text: str, findings: Findings) -> None:
     """Reads `poetry.lock`, `uv.lock`, `pdm.lock` and `pylock.toml`, which are much alike."""
     root = toml_document(text)

@@ -16,7 +16,7 @@ from consentry.examine.dependencies.keyed import add_document
 from consentry.examine.dependencies.packages import add_reference, shown
 from consentry.surface.dimensions import LoadLevel
 
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"',]+")
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}+://[^\s\"',]+")
 _HOST_KEY: Final = re.compile(r"//([^/:]+(?::\d+)?)/")
 _LOADED: Final = (
     "node-options",
@@ -42,7 +42,7 @@ def extract_registry_settings(text: str, findings: Findings) -> None:
             findings.address(found[0], number, shown(line.partition("=")[0].strip() or line))
         host = _HOST_KEY.match(line)
         if host is not None:
-            findings.address(host[1], number, f"a setting for {host[1]}")
+            findings.address(f"https://{host[1]}", number, f"a setting for {host[1]}")
         key, value = _setting(line)
         if key in _LOADED:
             findings.power(loading(LoadLevel.LIMITED), number, f"{key} {shown(value)}")

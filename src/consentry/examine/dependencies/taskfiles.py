@@ -14,7 +14,7 @@ from consentry.examine.dependencies.findings import (
 from consentry.examine.dependencies.packages import shown
 
 _PROCESS: Final = re.compile(r"[A-Za-z0-9_-]+:\s*(.*)")
-_FILLED_IN: Final = re.compile(r"\{\{[^}]*\}\}")
+_FILLED_IN: Final = re.compile(r"\{\{[^{}]*\}\}")
 _BACKTICKS: Final = re.compile(r"```(.*?)```|`([^`\n]*)`", re.DOTALL)
 _ENVIRONMENT: Final = re.compile(r"\benv(?:_var|_var_or_default)?\(\s*['\"](\w+)['\"]")
 _SETTING: Final = re.compile(r"set\s+(?:shell|script-interpreter|windows-shell)\s*:=\s*\[(.*)\]")

@@ -26,7 +26,7 @@ MOST_DEPTH: Final = 60
 MOST_PARTS: Final = 100
 _MOST_MISSES: Final = 200
 
-_QUOTED: Final = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'")
+_QUOTED: Final = re.compile(r"\"(?:[^\"\\\n]|\\.)*+\"?|'[^'\n]*+'?")
 _NOT_OF_KEYS: Final = re.compile(r"[^\w. \t-]")
 
 

@@ -28,6 +28,8 @@ from consentry.declare.nodes import (
 MOST_DEPTH: Final = 64
 MOST_NODES: Final = 100_000
 MOST_CHARACTERS: Final = 1 << 20
+_CHARACTERS_OF_ONE: Final = 64
+"""So many characters of a text count as one more value."""
 
 _MERGE: Final = "<<"
 _PLAIN_TAGS: Final = frozenset(
@@ -103,7 +105,8 @@ class _Walk:
                 ended = self._open.pop()
                 self._add(ended.closed(), ended.size, ended.anchor)
             case yaml.ScalarEvent():
-                self._add(_scalar(event, mark), 1, event.anchor)
+                size = 1 + len(event.value) // _CHARACTERS_OF_ONE
+                self._add(_scalar(event, mark), size, event.anchor)
             case yaml.AliasEvent():
                 if event.anchor not in self._anchors:
                     raise ValueError(f"line {mark.line}: the alias stands for nothing yet")
@@ -147,8 +150,8 @@ def _instead(tag: str | None, mark: Mark) -> Node | None:
 
 def _events(text: str) -> Iterator[yaml.Event]:
     # The parser that is written in Python: a stranger's bytes stay out of C code.
-    loader = yaml.SafeLoader(text)
     try:
+        loader = yaml.SafeLoader(text)
         while loader.check_event():
             event: yaml.Event = loader.get_event()  # type: ignore[no-untyped-call] # stubs
             yield event
