@@ -1,11 +1,12 @@
 """The verdict of the guard: its words, and the document `CAPABILITY_VERDICT.json` (GUARD section 5).
 
 Same input, same bytes: the document has no time and no id in it, lists are sorted, keys stand in the
-order of the document. A witness is an address and the digest of what stands behind it.
+order of the document. A witness is an address and the digest of what stands behind it. A name that is
+not UTF-8 has no JSON form of its own: its odd bytes are written out, as `\\xff`.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -88,10 +89,18 @@ class Verdict:
     witnesses: tuple[str, ...]
     rungs: tuple[Rung, ...]
 
+    def __getitem__(self, key: str) -> Json:
+        """A field of the document, for those who know that: `verdict["status"]`."""
+        return self.to_json()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """The fields of the document."""
+        return iter(self.to_json())
+
     def to_json(self) -> dict[str, Json]:
         """The document, its keys in their order."""
         steps = (*self.delta.gained, *self.delta.lost)
-        return {
+        document: dict[str, Json] = {
             "schema_version": SCHEMA_VERSION,
             "status": self.status.value,
             "risk_band": self.band.value,
@@ -110,6 +119,7 @@ class Verdict:
                 for rung in self.rungs
             },
         }
+        return {key: _plain(value) for key, value in document.items()}
 
 
 def verdict_text(document: Mapping[str, Json]) -> str:
@@ -129,7 +139,18 @@ def transcript_digest(before: Side, after: Side) -> Digest:
 
 def delta_digest(delta: Delta) -> Digest:
     """The digest of the list of what was gained and lost."""
-    return digest_json([step.to_json() for step in (*delta.gained, *delta.lost)])
+    return digest_json(_plain([step.to_json() for step in (*delta.gained, *delta.lost)]))
+
+
+def _plain(value: Json) -> Json:
+    """The same value with nothing in its texts that JSON has no form for."""
+    if isinstance(value, str):
+        return value if value.isascii() else _text(value)
+    if isinstance(value, Mapping):
+        return {_text(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
 
 
 def _transcript(side: Side) -> Json:
@@ -155,5 +176,8 @@ def _transcript(side: Side) -> Json:
 
 
 def _text(name: str) -> str:
-    """Names that are not UTF-8 have no JSON form of their own: the bytes are written out."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """Bytes that are not UTF-8 are written out, and so are halves of pairs that stand alone."""
+    try:
+        return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return name.encode("utf-8", "backslashreplace").decode("utf-8")
