@@ -26,6 +26,7 @@ from consentry.examine.knowledge.tables import (
 TABLE: Final = "knowledge.table"
 IDENTITY: Final = "canon://cap_surface/knowledge_v1"
 _NO_ROW: Final[dict[str, Any]] = {}
+_MOST_TWINS: Final = 8
 
 
 class Knowledge:
@@ -58,7 +59,10 @@ class Knowledge:
         """What importing it gives: its own row's, and those of the modules above it."""
         texts: dict[str, None] = {}
         for _, row in self._rows_over(self.canonical(module)):
-            texts.update(dict.fromkeys(row.get("import", ())))
+            given = row.get("import")
+            if given == []:
+                break  # said to give nothing, whatever the modules above it do
+            texts.update(dict.fromkeys(given or ()))
         return tuple(map(parse_effect, texts))
 
     def member(self, qualified: str) -> tuple[Effect, ...] | None:
@@ -165,9 +169,12 @@ class Knowledge:
 
     def canonical(self, name: str) -> str:
         """The name in the module that its module is a twin of."""
-        for module, row in self._rows_over(name):
+        for _ in range(_MOST_TWINS):
+            module, row = next(self._rows_over(name), ("", _NO_ROW))
             twin = row.get("twin")
-            return name if twin is None else twin + name[len(module) :]
+            if twin is None:
+                break
+            name = twin + name[len(module) :]
         return name
 
     def _rows_over(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -48,7 +48,9 @@ def compile_tables(sources: Mapping[str, str]) -> bytes:
         *((f"{DISTRIBUTION} {name}", row) for name, row in distributions.items()),
         *((f"{MODULE} {name}", row) for name, row in modules.items()),
     ]
-    lines = [f"{name}\t{json.dumps(row, sort_keys=True, separators=(',', ':'))}" for name, row in rows]
+    lines = [
+        f"{name}\t{json.dumps(row, sort_keys=True, separators=(',', ':'))}" for name, row in rows
+    ]
     return "\n".join([*sorted(lines), ""]).encode()
 
 
@@ -68,9 +70,10 @@ def _module(file: str, row: Mapping[str, Any]) -> dict[str, Any]:
     if unknown:
         raise BadTable(f"{file}: {name}: {', '.join(sorted(unknown))} is not a key of a module")
     made: dict[str, Any] = {}
-    for key in ("import", "default"):
-        if row.get(key):
-            made[key] = _checked(file, name, row[key])
+    if "import" in row:
+        made["import"] = _checked(file, name, row["import"])
+    if row.get("default"):
+        made["default"] = _checked(file, name, row["default"])
     if row.get("members"):
         made["members"] = {
             member: _checked(file, f"{name}.{member}", effects)

@@ -1,6 +1,7 @@
 """Effects at a place in the code: which powers a call, a name or an import gives, on which targets."""
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -44,6 +45,8 @@ from consentry.surface.dimensions import LoadLevel
 
 _WRITING: Final = frozenset("wax+")
 _HOST_AND_PORT: Final = 2
+_GIVEN: Final = ("*",)
+"""A condition on an argument being there at all, and not None."""
 
 
 class Place:
@@ -98,6 +101,8 @@ def _holds(condition: Condition, place: Place) -> bool:
         return condition.negated
     for each in alternatives(value):
         said = None
+        if condition.values == _GIVEN:
+            return not (isinstance(each, Const) and each.value is None)
         if isinstance(each, Const):
             said = str(each.value)
         elif isinstance(each, Ref):
@@ -168,9 +173,10 @@ def _by_mode(mode: Value) -> tuple[Callable[[str], Atom], ...]:
     for each in alternatives(mode):
         if not isinstance(each, Const) or not isinstance(each.value, str):
             return (reading, writing)
-        if not each.value or "r" in each.value or "+" in each.value or not _WRITING & {*each.value}:
+        letters = {*re.split(r"[:|]", each.value)[0]}
+        if not letters & {*"wax"} or "+" in letters:
             makers[reading] = None
-        if _WRITING & {*each.value}:
+        if letters & _WRITING:
             makers[writing] = None
     return tuple(makers)
 
@@ -284,6 +290,8 @@ def _named(
             content = value.value if isinstance(value, Const) else None
             if isinstance(content, bytes):
                 content = content.decode("utf-8", "replace")
+            if isinstance(value, Ref) and make is encrypting:
+                content = value.name.rpartition(".")[2]
             yield named(content if isinstance(content, str) else None)
 
 

@@ -22,7 +22,7 @@ from consentry.examine.atoms import (
 )
 from consentry.examine.constanttargets import path_atoms
 from consentry.examine.knowledge.bareatoms import bare_atoms
-from consentry.examine.knowledge.effects import Effect
+from consentry.examine.knowledge.effects import Effect, Power
 from consentry.examine.knowledge.reader import Knowledge, knowledge
 from consentry.examine.python.effects import Place, atoms_of
 from consentry.examine.python.resolve import BUILTINS, UNKNOWN, Resolver
@@ -53,6 +53,8 @@ MOST_NESTED: Final = 3
 _ANY_CODE: Final = loading(LoadLevel.ANY)
 _REFLECTION: Final = frozenset({"builtins.getattr", "inspect.getattr_static"})
 _GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
+_BY_NAME: Final = "__getattribute__"
+_ON_WHOLE: Final = frozenset({"inspect.getmembers", "builtins.setattr", "functools.partial"})
 _EXECUTES: Final = frozenset({"builtins.exec", "builtins.eval", "builtins.compile"})
 _PROTECTED: Final = ("/etc", "/proc", "/var", "/dev", "~/.ssh")
 _HARMLESS: Final = frozenset(
@@ -99,9 +101,11 @@ class _Extractor:
         self.tables = tables
         self.walk = walk
         self.depth = depth
-        self.resolver = Resolver(tables, walk.module, walk.stars)
+        self.resolver = Resolver(tables, walk)
         self.found: dict[tuple[Atom, str], int] = {}
         self.nested: list[Extraction] = []
+        self.imported: list[ModuleImport] = []
+        """Modules that are imported by a name in quotes."""
         self.escaped: dict[str, int] = {}
         """Modules with powers that are handed on as values."""
         self.unresolved: dict[str, int] = {}
@@ -114,13 +118,15 @@ class _Extractor:
             self._attributes(scope)
             self._subscripts(scope)
             self._bare_names(scope)
+        for name, line in self.walk.matched:
+            self.unresolved.setdefault(name, line)
         for node in self.walk.watched:
             self._put(self.tables.attributes[node.attr], f".{node.attr}", node.lineno)
         self._handed_on()
         self._references()
         found = [Found(atom, line, reason) for (atom, reason), line in self.found.items()]
         found.sort(key=lambda each: (each.line, each.atom, each.reason))
-        result = Extraction(tuple(found), (), imports)
+        result = Extraction(tuple(found), (), (*imports, *self.imported))
         for inner in self.nested:
             result |= inner
         return result
@@ -134,12 +140,14 @@ class _Extractor:
                 imports.append(ModuleImport(module, level, names, line, is_known=False))
                 continue
             reason = f"from {module} import {', '.join(names)}" if names else f"import {module}"
-            is_known = True
-            for each in (module, *(f"{module}.{name}" for name in names)):
-                if each != module and not self.tables.is_module(each):
-                    continue
-                is_known = is_known and self.tables.is_known(each)
+            below = [f"{module}.{name}" for name in names]
+            inner = [each for each in below if self.tables.is_module(each)]
+            # Whoever takes nothing but modules from a package does not use the package itself.
+            for each in inner if len(inner) == len(below) and inner else (module, *inner):
                 self._add(bare_atoms(self.tables.imported(each)), reason, line)
+            is_known = self.tables.is_known(module) or (
+                bool(inner) and all(map(self.tables.is_known, below))
+            )
             imports.append(ModuleImport(module, 0, names, line, is_known))
         return tuple(imports)
 
@@ -163,6 +171,8 @@ class _Extractor:
                 value = resolve(func, scope)
                 if value is None:
                     self.unresolved.setdefault(func.attr, node.lineno)  # type: ignore[attr-defined]
+                    if func.attr == _BY_NAME:  # type: ignore[attr-defined]
+                        self._reflects(node, scope)
                     continue
             else:
                 value = resolve(func, scope)
@@ -185,24 +195,72 @@ class _Extractor:
                 self._add(
                     atoms_of(effects, place), f"{value.owner.name}.{value.name}()", node.lineno
                 )
+            case ConstMethod() if isinstance(value.owner, Namespace):
+                self._namespace_asked(value, value.owner, node, scope)
             case ConstMethod() if value.name in ("format", "format_map"):
                 self._formats(value, node)
             case Getter() if node.args:
                 owner = self.resolver.resolve(node.args[0], scope)
-                for each in alternatives(self.resolver.attribute_of(owner, value.name)):
+                for each in alternatives(self.resolver.got(value, owner)):
                     if isinstance(each, Ref):
                         self._named(each.name, node.lineno)
+
+    def _namespace_asked(
+        self, method: ConstMethod, owner: Namespace, node: ast.Call, scope: Scope
+    ) -> None:
+        """`vars(os).get("system")` is that member; to go through all of them is to reach any."""
+        if method.name in ("get", "pop", "setdefault", "__getitem__") and node.args:
+            self._looked_into(owner, node.args[0], GET, scope)
+        elif method.name not in ("keys", "__contains__", "clear") and self._may_hold_power(owner):
+            self._add((_ANY_CODE,), "a namespace as a whole", node.lineno)
 
     def _used(self, name: str, node: ast.Call, scope: Scope) -> None:
         effects = self.tables.member(name)
         if effects:
             place = Place(self.resolver, scope, node)
             self._add(atoms_of(effects, place), f"{_short(name)}()", node.lineno)
+            self._import_by_name(effects, node, scope)
+        if name in _ON_WHOLE and node.args:
+            self._reaches_whole(name, node, scope)
         if name in _EXECUTES and node.args:
             self._read_inner(node, scope)
         if name.endswith(".__getattribute__") and node.args:
             if self.resolver.constant(node.args[-1], scope) is UNKNOWN:
                 self._add((_ANY_CODE,), f"{_short(name)}()", node.lineno)
+
+    def _import_by_name(self, effects: Iterable[Effect], node: ast.Call, scope: Scope) -> None:
+        """A module that is imported by a name in quotes is imported all the same."""
+        for effect in effects:
+            if effect.power is Power.RETURNS and effect.arguments:
+                place = Place(self.resolver, scope, node)
+                _, value = place.given(effect.arguments[0])
+                for each in alternatives(value):
+                    if isinstance(each, Const) and isinstance(each.value, str) and each.value:
+                        self._imported(each.value, node.lineno)
+
+    def _imported(self, module: str, line: int) -> None:
+        if module.startswith(".") or not module.replace(".", "_").isidentifier():
+            return
+        self._add(bare_atoms(self.tables.imported(module)), f"import of {module} by name", line)
+        is_known = self.tables.is_known(module)
+        self.imported.append(ModuleImport(module, 0, (), line, is_known))
+
+    def _reaches_whole(self, name: str, node: ast.Call, scope: Scope) -> None:
+        """Functions that take an object for all that is in it, or put something into it."""
+        if name == "functools.partial":
+            function = self.resolver.resolve(node.args[0], scope)
+            if isinstance(function, Ref) and function.name in _REFLECTION:
+                call = ast.Call(node.args[0], node.args[1:], node.keywords)
+                call.lineno = node.lineno
+                self._reflects(call, scope)
+            return
+        owner = self.resolver.resolve(node.args[0], scope)
+        for each in alternatives(owner):
+            if name == "builtins.setattr":
+                if isinstance(each, Ref) and self.tables.canonical(each.name) == BUILTINS:
+                    self._add((_ANY_CODE,), "a built-in is replaced", node.lineno)
+            elif isinstance(each, Ref) and self._may_hold_power(each):
+                self._add((_ANY_CODE,), f"{_short(name)}() of a module with powers", node.lineno)
 
     def _read_inner(self, node: ast.Call, scope: Scope) -> None:
         """A constant that is executed is read like a file of its own, at the line of the call."""
@@ -254,8 +312,12 @@ class _Extractor:
             if not isinstance(name, str):
                 self._add((_ANY_CODE,), "attrgetter() with a computed name", node.lineno)
                 continue
-            for part in name.split("."):
+            parts = name.split(".")
+            for number, part in enumerate(parts):
                 self._attribute_by_name(None, part, node.lineno)
+                if number:
+                    borrowed = self.resolver.attribute_of(Ref("."), parts[number - 1])
+                    self._attribute_by_name(borrowed, part, node.lineno)
 
     def _formats(self, value: ConstMethod, node: ast.Call) -> None:
         """A template that walks to attributes which are watched on any object."""
@@ -272,6 +334,8 @@ class _Extractor:
                 return False
             case Ref():
                 module = value.name
+                if module == "__main__":
+                    return True
                 return not self.tables.is_known(module) or bool(
                     module == BUILTINS
                     or self.tables.powers_of(module)

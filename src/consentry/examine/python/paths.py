@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 PATH: Final = "pathlib.Path"
 HOME: Final = "~"
 
+SEPARATORS: Final = {
+    "os.sep": "/",
+    "os.path.sep": "/",
+    "os.curdir": ".",
+    "os.pardir": "..",
+    "os.devnull": "/dev/null",
+    "os.path.devnull": "/dev/null",
+    "os.linesep": "\n",
+    "os.pathsep": ":",
+    "os.extsep": ".",
+}
+"""Constants of `os` that paths are put together with."""
+
 _CLASSES: Final = frozenset(
     f"pathlib.{name}"
     for name in ("Path", "PosixPath", "WindowsPath", "PurePath", "PurePosixPath", "PureWindowsPath")
@@ -29,9 +42,15 @@ _SAME: Final = frozenset(
 _SAME_METHODS: Final = frozenset(
     {"resolve", "absolute", "expanduser", "__str__", "__fspath__", "as_posix"}
 )
+_RENAMED: Final = frozenset({"with_suffix", "with_name", "with_stem"})
 _VARIABLES: Final = frozenset(
     {"os.getenv", "os.environ.get", "os.environ.__getitem__", "os.environ"}
 )
+
+
+def is_path_class(name: str) -> bool:
+    """Whether it is one of the classes of `pathlib`."""
+    return name in _CLASSES
 
 
 def as_text(value: Value) -> Value:
@@ -114,6 +133,15 @@ def method_called(resolver: "Resolver", method: Method, node: ast.Call, scope: "
     if method.name == "joinpath":
         parts = [resolver.resolve(each, scope) for each in node.args]
         return Instance(PATH, joined([method.owner, *parts]))
+    path = method.owner.path
+    if method.name in _RENAMED and isinstance(path, Const) and isinstance(path.value, str):
+        given = resolver.constant(node.args[0], scope) if node.args else None
+        if not isinstance(given, str):
+            return Instance(PATH)
+        folder, name = posixpath.split(path.value)
+        stem = posixpath.splitext(name)[0]
+        renamed = {"with_suffix": stem + given, "with_name": given}.get(method.name)
+        return Instance(PATH, Const(posixpath.join(folder, renamed or given + name[len(stem) :])))
     return method.owner if method.name in _SAME_METHODS else None
 
 

@@ -24,12 +24,14 @@ from consentry.examine.python.values import (
     LocalObject,
     Method,
     Namespace,
+    Partial,
     Ref,
     Table,
     Value,
     alternatives,
     either,
 )
+from consentry.examine.python.walk import Walk
 
 MOST_DEPTH: Final = 48
 MOST_PARTS: Final = 256
@@ -60,17 +62,38 @@ _REFLECTING: Final = frozenset(
         "builtins.super.__getattribute__",
     }
 )
-_GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
+_GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller", "operator.itemgetter"})
+_LOOKS_UP: Final = frozenset({"get", "pop", "setdefault", "__getitem__"})
+_MOST_SPLIT: Final = 1024
+_NEVER: Final = 1 << 60
+_BORROWED: Final = {
+    **{
+        name: name
+        for name in (
+            *("os", "sys", "subprocess", "socket", "builtins", "importlib", "shutil", "pickle"),
+            *("marshal", "ctypes", "posix", "pty", "runpy", "pathlib", "tempfile", "urllib"),
+        )
+    },
+    "cPickle": "pickle",
+    "__builtins__": "builtins",
+    "urllib_request": "urllib.request",
+    "http_client": "http.client",
+}
+"""Modules that others hand on under their own names."""
 _NAMESPACES: Final = frozenset({"builtins.vars", "builtins.globals", "builtins.locals"})
 
 
 class Resolver:
     """Resolves expressions of one file."""
 
-    def __init__(self, tables: Knowledge, module: Scope, stars: list[str]) -> None:
+    def __init__(self, tables: Knowledge, walk: Walk) -> None:
         self.tables = tables
-        self.module = module
-        self.stars = stars
+        self.walk = walk
+        self.module = walk.module
+        self.stars = walk.stars
+        self._may_rebind = walk.any_changed or any(
+            star.startswith(".") or not tables.is_known(star) for star in walk.stars
+        )
         self._depth = 0
         self._known: dict[ast.expr, Value] = {}
         """Every expression is worked out once, or a few lines could keep us busy for ever."""
@@ -85,12 +108,44 @@ class Resolver:
         place: Scope | None = scope
         while place is not None:
             if name in place.names and (place is scope or place.kind is not Kind.CLASS):
-                found[name] = None
-                found[name] = value = self.bound(place.names[name])
+                bindings = place.names[name]
+                # What leads back to the name itself meets the modules it may be.
+                found[name] = either([Ref(str(each.payload)) for each in bindings if _is_ref(each)])
+                value = self._named(place, name, bindings)
+                built_in = None if name in place.certain else self._builtin(name)
+                if built_in is None and name in place.certain:
+                    built_in = self._uncovered(place, scope, name)
+                if built_in is not None:
+                    value = either([value, built_in])
+                found[name] = value
                 return value
             place = place.parent
         found[name] = value = self._builtin(name)
         return value
+
+    def _named(self, place: Scope, name: str, bindings: list[Binding]) -> Value:
+        """The value of a name in the scope that binds it; one that may change is not sure."""
+        own = [each for each in bindings if not _is_itself(each, name)]
+        value = self.bound(own) if own else None
+        if len(own) < len(bindings):
+            outer = self.lookup(place.parent, name) if place.parent else self._builtin(name)
+            value = either([value, outer]) if own else outer
+        is_module = place.kind is Kind.MODULE
+        if name in self.walk.changed or (is_module and self._may_rebind and name in place.names):
+            return either([value, None]) if _may_change(value) else value
+        return value
+
+    def _uncovered(self, place: Scope, scope: Scope, name: str) -> Value:
+        """The built-in of that name, where it is used before something else gets the name, or after."""
+        if name in place.deleted:
+            return self._builtin(name)
+        if place is not scope or place.certain[name] == 0:
+            return None
+        first = min(
+            scope.called.get(name, _NEVER),
+            scope.bare[name].lineno if name in scope.bare else _NEVER,
+        )
+        return self._builtin(name) if first < place.certain[name] else None
 
     def _builtin(self, name: str) -> Value:
         for star in self.stars:
@@ -98,6 +153,8 @@ class Resolver:
                 return Ref(f"{star}.{name}")
         if name in _ITSELF:
             return Ref(BUILTINS)
+        if name == "__name__":
+            return Const("__main__")
         if name in _WITHOUT_ROW or self.tables.member(f"{BUILTINS}.{name}"):
             return Ref(f"{BUILTINS}.{name}")
         return None
@@ -126,6 +183,16 @@ class Resolver:
                 return LocalClass(payload)
             case How.FIRST:
                 return LocalObject(payload)
+            case How.ANNOTATED:
+                return self._instance_of(self.resolve(payload, binding.scope))
+        return None
+
+    def _instance_of(self, value: Value) -> Value:
+        """An object of a class that an annotation names."""
+        if isinstance(value, Ref):
+            name = self.tables.canonical(value.name)
+            if paths.is_path_class(name) or self.tables.returned(name) == name:
+                return Instance(name)
         return None
 
     def _item(self, value: Value, key: object) -> Value:
@@ -133,9 +200,13 @@ class Resolver:
             if -len(value.nodes) <= key < len(value.nodes):
                 return self.resolve(value.nodes[key], value.scope)
         elif isinstance(value, Table):
-            for name, node in zip(value.node.keys, value.node.values, strict=True):
-                if isinstance(name, ast.Constant) and name.value == key:
-                    return self.resolve(node, value.scope)
+            pairs = zip(value.node.keys, value.node.values, strict=True)
+            found = [
+                self.resolve(node, value.scope)
+                for name, node in pairs
+                if name is None or not isinstance(name, ast.Constant) or name.value == key
+            ]
+            return either(found) if found else None
         elif isinstance(value, Const) and isinstance(value.value, str) and isinstance(key, int):
             return folding.sliced(value.value, key, key + 1 or None, None)
         return None
@@ -200,8 +271,8 @@ class Resolver:
                 return paths.property_of(value, name) or Method(value, name)
             case LocalObject() | LocalClass():
                 return self._own_member(value.scope, name)
-            case Const() | Items() | Table():
-                return ConstMethod(value, name)  # type: ignore[arg-type]
+            case Const() | Items() | Table() | Namespace():
+                return ConstMethod(value, name)
             case Method() if name == "__self__":
                 return value.owner
         return None
@@ -213,7 +284,13 @@ class Resolver:
             return Ref(BUILTINS)
         if name == "__call__":
             return Ref(owner)
-        return Ref(f"{owner}.{name}")
+        qualified = f"{owner}.{name}"
+        if qualified in paths.SEPARATORS:
+            return Const(paths.SEPARATORS[qualified])
+        if name in _BORROWED and not self.tables.is_module(qualified):
+            # Whatever module it was taken from: it is that one.
+            return Ref(_BORROWED[name])
+        return Ref(qualified)
 
     def _own_member(self, scope: Scope, name: str) -> Value:
         bindings = [*scope.names.get(name, ()), *scope.members.get(name, ())]
@@ -221,7 +298,18 @@ class Resolver:
             key = f".{name}"
             if key not in scope.found:
                 scope.found[key] = None
-                scope.found[key] = self.bound(bindings)
+                # Another class may have the same attribute, and be what the object really is.
+                others = [
+                    each
+                    for other in self.walk.classes
+                    if other is not scope and other.bases
+                    for each in other.names.get(name, ())
+                    if each.how is How.VALUE
+                ]
+                value = self.bound([*bindings, *others])
+                if name in self.walk.reassigned and _may_change(value):
+                    value = either([value, None])
+                scope.found[key] = value
             return scope.found[key]
         for base in scope.bases:
             for value in alternatives(self.resolve(base, scope.parent or scope)):
@@ -251,25 +339,41 @@ class Resolver:
             case LocalClass():
                 return LocalObject(function.scope)
             case Getter() if node.args:
-                return self.attribute_of(self.resolve(node.args[0], scope), function.name)
+                return self.got(function, self.resolve(node.args[0], scope))
         return None
 
-    def _reference_called(self, name: str, node: ast.Call, scope: Scope) -> Value:
+    def got(self, getter: Getter, value: Value) -> Value:
+        """What a getter takes from a value."""
+        for part in getter.name.split("."):
+            value = either(
+                [
+                    self.looked_up(each, part)
+                    if isinstance(each, Namespace)
+                    else self.attribute_of(each, part)
+                    for each in alternatives(value)
+                ]
+            )
+        return value
+
+    def _reference_called(self, given: str, node: ast.Call, scope: Scope) -> Value:
+        name = self.tables.canonical(given)
         if name in _REFLECTING:
             return self._reflected(node, scope)
         if name in _NAMESPACES:
             return Namespace(self.resolve(node.args[0], scope) if node.args else None)
         if name in _GETTERS:
             got = self.constant(node.args[0], scope) if node.args else None
-            return Getter(got) if isinstance(got, str) and "." not in got else None
+            return Getter(got) if isinstance(got, str) else None
         if name in _PASS_ON and node.args:
             return self.resolve(node.args[0], scope)
         if name.endswith(".__getattribute__") and node.args:
             got = self.constant(node.args[-1], scope)
             owner = Ref(name.removesuffix(".__getattribute__"))
             return self.attribute_of(owner, got) if isinstance(got, str) else None
-        if name in ("builtins.list", "builtins.tuple", "builtins.reversed") and node.args:
+        if name in ("builtins.list", "builtins.tuple") and node.args:
             return self.resolve(node.args[0], scope)
+        if name == "builtins.reversed" and node.args:
+            return _turned(self.resolve(node.args[0], scope))
         folded = paths.called(self, name, node, scope)
         if folded is not None:
             return folded
@@ -309,8 +413,11 @@ class Resolver:
 
     def _const_method_called(self, method: ConstMethod, node: ast.Call, scope: Scope) -> Value:
         owner = method.owner
+        if isinstance(owner, Namespace):
+            key = self.constant(node.args[0], scope) if node.args else UNKNOWN
+            return self.looked_up(owner, key) if method.name in _LOOKS_UP else None
         if isinstance(owner, Table):
-            if method.name in ("get", "pop", "setdefault") and node.args:
+            if method.name in _LOOKS_UP and node.args:
                 return self._item(owner, self.constant(node.args[0], scope))
             return None
         if isinstance(owner, Items):
@@ -320,6 +427,10 @@ class Resolver:
         text = owner.value
         if method.name == "join" and isinstance(text, str) and node.args:
             return self._joined(text, self.resolve(node.args[0], scope), node.args[0], scope)
+        if method.name == "split" and isinstance(text, str) and len(text) < _MOST_SPLIT:
+            between = self.constant(node.args[0], scope) if node.args else None
+            if between is None or (isinstance(between, str) and between):
+                return Items([ast.Constant(word) for word in text.split(between)], scope)
         if method.name == "format" and isinstance(text, str):
             named = {
                 each.arg: self.resolve(each.value, scope) for each in node.keywords if each.arg
@@ -339,8 +450,8 @@ class Resolver:
             parts = [Const(letter) for letter in value.value]
         elif isinstance(node, ast.ListComp | ast.GeneratorExp):
             return self._letters(node, scope)
-        elif isinstance(node, ast.Call):
-            return self._mapped(between, node, scope)
+        elif isinstance(node, ast.Call) and not between:
+            return self._mapped(node, scope)
         else:
             return None
         spaced: list[Value] = []
@@ -361,17 +472,12 @@ class Resolver:
         function = self.resolve(maker.func, scope)
         return self._each_called(function, self.resolve(each.iter, scope))
 
-    def _mapped(self, between: str, node: ast.Call, scope: Scope) -> Value:
-        """`map(chr, [1, 2, 3])` and `reversed("txet")`."""
+    def _mapped(self, node: ast.Call, scope: Scope) -> Value:
+        """`map(chr, [1, 2, 3])`."""
         function = self.resolve(node.func, scope)
-        if not isinstance(function, Ref):
-            return None
-        if function.name == "builtins.map" and len(node.args) == 2 and not between:  # noqa: PLR2004
+        if isinstance(function, Ref) and function.name == "builtins.map" and len(node.args) == 2:  # noqa: PLR2004
             maker = self.resolve(node.args[0], scope)
             return self._each_called(maker, self.resolve(node.args[1], scope))
-        if function.name == "builtins.reversed" and node.args and not between:
-            value = self.constant(node.args[0], scope)
-            return Const(value[::-1]) if isinstance(value, str) else None
         return None
 
     def _each_called(self, function: Value, value: Value) -> Value:
@@ -416,8 +522,7 @@ class Resolver:
         for effect in self.tables.listed(f"{value.name}.__getitem__") or ():
             if effect.power is Power.RETURNS and effect.arguments and isinstance(key, str):
                 return Ref(key)
-        home = paths.variable(value.name, key)
-        return home
+        return paths.variable(value.name, key)
 
     def _sliced(self, value: Value, node: ast.Slice, scope: Scope) -> Value:
         bounds = [
@@ -457,6 +562,12 @@ class Resolver:
             left = left.left
         value = self.resolve(left, scope)
         for part in reversed(parts):
+            if isinstance(value, Items):
+                # The first word of a command stays what it is, whatever is added.
+                more = self.resolve(part, scope)
+                same = isinstance(more, Items) and more.scope is value.scope
+                value = Items([*value.nodes, *more.nodes], scope) if same else value  # type: ignore[union-attr]
+                continue
             value = folding.added(paths.as_text(value), paths.as_text(self.resolve(part, scope)))
             if value is None:
                 return None
@@ -464,12 +575,26 @@ class Resolver:
 
     def _f_string(self, node: ast.JoinedStr, scope: Scope) -> Value:
         parts = [
-            self.resolve(part.value, scope)
+            self._filled_in(part, scope)
             if isinstance(part, ast.FormattedValue)
             else self.resolve(part, scope)
             for part in node.values
         ]
         return folding.joined_parts([paths.as_text(part) for part in parts])
+
+    def _filled_in(self, part: ast.FormattedValue, scope: Scope) -> Value:
+        plain = part.format_spec is None and part.conversion in (-1, ord("s"))
+        return self.resolve(part.value, scope) if plain else None
+
+    def _negated(self, node: ast.UnaryOp, scope: Scope) -> Value:
+        value = self.resolve(node.operand, scope)
+        if (
+            isinstance(node.op, ast.USub)
+            and isinstance(value, Const)
+            and isinstance(value.value, int)
+        ):
+            return Const(-value.value)
+        return None
 
     def _choice(self, node: ast.IfExp, scope: Scope) -> Value:
         return either([self.resolve(node.body, scope), self.resolve(node.orelse, scope)])
@@ -505,6 +630,28 @@ class _Unknown:
 UNKNOWN: Final = _Unknown()
 
 
+def _is_ref(binding: Binding) -> bool:
+    return binding.how is How.REFERENCE
+
+
+def _is_itself(binding: Binding, name: str) -> bool:
+    payload = binding.payload
+    return isinstance(payload, ast.Name) and payload.id == name and binding.how is How.VALUE
+
+
+def _may_change(value: Value) -> bool:
+    """Whether a later assignment would matter: constants and containers."""
+    return any(isinstance(each, Const | Items | Table | Partial) for each in alternatives(value))
+
+
+def _turned(value: Value) -> Value:
+    if isinstance(value, Items):
+        return Items(value.nodes[::-1], value.scope)
+    if isinstance(value, Const) and isinstance(value.value, str | bytes):
+        return Const(value.value[::-1])
+    return None
+
+
 def _name(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
@@ -525,6 +672,7 @@ _WAYS: Final[dict[type, Any]] = {
     ast.Call: Resolver._call,
     ast.Subscript: Resolver._subscript,
     ast.BinOp: Resolver._operation,
+    ast.UnaryOp: Resolver._negated,
     ast.JoinedStr: Resolver._f_string,
     ast.IfExp: Resolver._choice,
     ast.BoolOp: Resolver._any_of,

@@ -18,6 +18,7 @@ class Kind(IntEnum):
     MODULE = 0
     FUNCTION = 1
     CLASS = 2
+    COMPREHENSION = 3
 
 
 class How(IntEnum):
@@ -37,7 +38,9 @@ class How(IntEnum):
     """`payload` is the scope of the class."""
     FIRST = 6
     """The first parameter of a method; `payload` is the scope of the class."""
-    UNKNOWN = 7
+    ANNOTATED = 7
+    """`payload` is the class that an annotation names."""
+    UNKNOWN = 8
 
 
 class Binding:
@@ -58,7 +61,11 @@ class Scope:
         "attributes",
         "bare",
         "bases",
+        "called",
         "calls",
+        "certain",
+        "deleted",
+        "direct",
         "elsewhere",
         "found",
         "kind",
@@ -88,6 +95,13 @@ class Scope:
         self.subscripts: list[tuple[ast.expr, ast.expr, bool]] = []
         """What is looked into, by what, and whether that is stored to."""
         self.bare: dict[str, ast.Name] = {}
+        self.called: dict[str, int] = {}
+        """Names that are called, and the line where that is done first."""
+        self.direct: set[int] = set()
+        """The statements that stand in no other; what they bind is bound for certain."""
+        self.certain: dict[str, int] = {}
+        """Names that are bound for certain, and the first line that does it."""
+        self.deleted: set[str] = set()
         self.returns: list[ast.expr] = []
         self.found: dict[str, Value] = {}
         """Names that were resolved from here."""

@@ -60,11 +60,11 @@ class Partial:
 
 
 class ConstMethod:
-    """A method of a constant, such as `"".join`."""
+    """A method of a constant, such as `"".join`, or of what is written out."""
 
     __slots__ = ("name", "owner")
 
-    def __init__(self, owner: "Const | Items", name: str) -> None:
+    def __init__(self, owner: "Const | Items | Table | Namespace", name: str) -> None:
         self.owner = owner
         self.name = name
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from consentry.examine.python.scopes import How, Kind, Scope
+from consentry.examine.python.scopes import Binding, How, Kind, Scope
 
 PATH_STARTS: Final = frozenset("/~")
 GET: Final = 0
@@ -20,6 +20,16 @@ CONTAINS: Final = 2
 _NO_CHILDREN: Final = frozenset({"ctx", "op", "ops", "type_comment", "type_ignores", "kind"})
 _TYPE_TESTS: Final = frozenset({"isinstance", "issubclass"})
 _STATIC: Final = frozenset({"staticmethod"})
+_CHANGING: Final = frozenset(
+    {
+        *("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update"),
+        *("setdefault", "popitem", "add", "discard", "__setitem__", "__delitem__", "__iadd__"),
+    }
+)
+_TYPE_CHECKING: Final = "TYPE_CHECKING"
+_TYPING: Final = ("typing", "typing_extensions")
+_TYPING_NAMES: Final = tuple(f"{module}.{_TYPE_CHECKING}" for module in _TYPING)
+_NAMESPACE_CALLS: Final = frozenset({"globals", "vars", "locals"})
 
 
 class Walk:
@@ -33,6 +43,17 @@ class Walk:
         """Constants that look like absolute paths."""
         self.watched: list[ast.Attribute] = []
         """Attributes whose names are watched on any object."""
+        self.changed: set[str] = set()
+        """Names whose values are changed in place: lists, dictionaries, what others alias."""
+        self.reassigned: set[str] = set()
+        """Attributes that are set from outside of their class."""
+        self.any_changed = False
+        """Whether names are bound that are not written down: through `globals()`."""
+        self.matched: list[tuple[str, int]] = []
+        """Attributes that patterns look at."""
+        self.classes: list[Scope] = []
+        self._aliases: list[tuple[str, str]] = []
+        self._entered_scopes: set[Scope] = set()
         self._watched_names = frozenset(watched)
         self._waiting: deque[tuple[Scope, list[Any]]] = deque()
         self._type_checking: list[tuple[ast.If, Scope]] = []
@@ -40,25 +61,41 @@ class Walk:
         self._waiting.append((self.module, list(reversed(tree.body))))
         self._walk_all()
         self._walk_typed_blocks()
+        self._spread_changes()
 
     def _walk_all(self) -> None:
         while self._waiting:
             scope, stack = self._waiting.popleft()
-            if not self.scopes or self.scopes[-1] is not scope:
+            if scope not in self._entered_scopes:
+                self._entered_scopes.add(scope)
                 self.scopes.append(scope)
+                scope.direct.update(map(id, stack))
             self._walk(scope, stack)
 
     def _walk_typed_blocks(self) -> None:
-        """Blocks for type checkers never run, unless somebody set their condition."""
+        """Blocks for type checkers never run, unless their condition is something else."""
         blocks, self._type_checking = self._type_checking, []
-        if blocks and not _is_left_alone(self.module, self.scopes):
-            for block, scope in blocks:
-                self._waiting.append((scope, list(block.body)))
-            self._walk_all()
+        if not blocks:
+            return
+        is_set = _is_set_somewhere(self.scopes)
+        for block, scope in blocks:
+            if is_set or not any(_is_type_checking(test, scope) for test in _conditions(block)):
+                self._waiting.append((scope, [*block.body, block.test]))
+        self._walk_all()
+
+    def _spread_changes(self) -> None:
+        """Whoever changes an alias changes what it stands for."""
+        for _ in range(len(self._aliases)):
+            before = len(self.changed)
+            for one, other in self._aliases:
+                if one in self.changed or other in self.changed:
+                    self.changed |= {one, other}
+            if len(self.changed) == before:
+                return
 
     def _walk(self, scope: Scope, stack: list[Any]) -> None:
         pop, push, extend = stack.pop, stack.append, stack.extend
-        calls, attributes, bare = scope.calls, scope.attributes, scope.bare
+        calls, attributes, bare, called = scope.calls, scope.attributes, scope.bare, scope.called
         watched_names, handlers = self._watched_names, _HANDLERS
         while stack:
             node = pop()
@@ -80,9 +117,16 @@ class Walk:
                 if func.__class__ is not ast.Name:
                     push(func)
                     extend(node.args)
-                elif func.id in _TYPE_TESTS and func is node.func:
-                    _push_tested(node, stack)
+                elif func is node.func:
+                    if func.id not in called:
+                        called[func.id] = node.lineno
+                    if func.id in _TYPE_TESTS:
+                        _push_tested(node, stack)
+                    else:
+                        extend(node.args)
                 else:
+                    if node.func.attr in _CHANGING:
+                        self.changed.add(func.id)
                     extend(node.args)
                 for keyword in node.keywords:
                     push(keyword.value)
@@ -112,12 +156,18 @@ class Walk:
         stack.append(node.value)
         for target in node.targets:
             self._bind(target, node.value, scope, stack)
+            if isinstance(target, ast.Name):
+                _note_certain(node, target.id, scope)
+                if isinstance(node.value, ast.Name):
+                    self._aliases.append((target.id, node.value.id))
 
     def _annotated(self, node: ast.AnnAssign, scope: Scope, stack: list[Any]) -> None:
         _push_calls(node.annotation, stack)
         if node.value is not None:
             stack.append(node.value)
             self._bind(node.target, node.value, scope, stack)
+            if isinstance(node.target, ast.Name):
+                _note_certain(node, node.target.id, scope)
 
     def _augmented(self, node: ast.AugAssign, scope: Scope, stack: list[Any]) -> None:
         stack.append(node.value)
@@ -128,7 +178,10 @@ class Walk:
 
     def _named(self, node: ast.NamedExpr, scope: Scope, stack: list[Any]) -> None:
         stack.append(node.value)
-        scope.bind(node.target.id, How.VALUE, node.value)
+        place = scope
+        while place.kind is Kind.COMPREHENSION and place.parent is not None:
+            place = place.parent
+        place.bind(node.target.id, How.VALUE, node.value, scope)
 
     def _for(self, node: ast.For, scope: Scope, stack: list[Any]) -> None:
         stack.extend(reversed(node.orelse))
@@ -136,10 +189,26 @@ class Walk:
         stack.append(node.iter)
         self._bind_each(node.target, node.iter, scope, stack)
 
-    def _comprehension(self, node: ast.comprehension, scope: Scope, stack: list[Any]) -> None:
-        stack.extend(node.ifs)
-        stack.append(node.iter)
-        self._bind_each(node.target, node.iter, scope, stack)
+    def _comprehended(
+        self,
+        node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+        scope: Scope,
+        stack: list[Any],
+    ) -> None:
+        inner = Scope(Kind.COMPREHENSION, scope)
+        waiting: list[Any] = (
+            [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        )
+        for number, each in enumerate(node.generators):
+            around = inner if number else scope
+            (waiting if number else stack).append(each.iter)
+            waiting.extend(each.ifs)
+            if isinstance(each.target, ast.Name):
+                inner.bind(each.target.id, How.EACH, each.iter, around)
+                inner.certain[each.target.id] = 0
+            else:
+                _bind_unknown(each.target, inner, waiting)
+        self._waiting.append((inner, waiting))
 
     def _with(self, node: ast.With, scope: Scope, stack: list[Any]) -> None:
         stack.extend(reversed(node.body))
@@ -167,6 +236,15 @@ class Walk:
                     scope.bind(name, How.VALUE, node.subject)
                 elif isinstance(part, ast.Call):
                     stack.append(part)
+                elif isinstance(part, ast.MatchClass):
+                    self.matched += [(attr, node.lineno) for attr in part.kwd_attrs]
+
+    def _delete(self, node: ast.Delete, scope: Scope, stack: list[Any]) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                scope.deleted.add(target.id)
+            else:
+                stack.append(target)
 
     def _bind(self, target: ast.expr, value: ast.expr, scope: Scope, stack: list[Any]) -> None:
         if isinstance(target, ast.Name):
@@ -178,7 +256,8 @@ class Walk:
                 else:
                     _bind_unknown(each, scope, stack)
         elif isinstance(target, ast.Attribute):
-            _bind_member(target, value, scope)
+            if not _bind_member(target, value, scope):
+                self.reassigned.add(target.attr)
             stack.append(target)
         else:
             stack.append(target)
@@ -201,6 +280,7 @@ class Walk:
         if node.returns is not None:
             _push_calls(node.returns, stack)
         scope.bind(node.name, How.FUNCTION, inner)
+        _note_certain(node, node.name, scope)
         self._waiting.append((inner, list(reversed(node.body))))
 
     def _lambda(self, node: ast.Lambda, scope: Scope, stack: list[Any]) -> None:
@@ -223,8 +303,12 @@ class Walk:
         else:
             rest = positional
         others = [each for each in (given.vararg, given.kwarg) if each is not None]
+        inner.certain.update((each.arg, 0) for each in (*positional, *given.kwonlyargs, *others))
         for each in (*rest, *given.kwonlyargs, *others):
-            inner.bind(each.arg, How.UNKNOWN, None)
+            if each.annotation is None:
+                inner.bind(each.arg, How.UNKNOWN, None)
+            else:
+                inner.bind(each.arg, How.ANNOTATED, each.annotation, scope)
         defaulted = positional[len(positional) - len(given.defaults) :]
         for each, default in (
             *zip(defaulted, given.defaults, strict=True),
@@ -245,6 +329,8 @@ class Walk:
         inner = Scope(Kind.CLASS, scope)
         inner.bases = node.bases
         scope.bind(node.name, How.CLASS, inner)
+        self.classes.append(inner)
+        _note_certain(node, node.name, scope)
         self._waiting.append((inner, list(reversed(node.body))))
 
     def _return(self, node: ast.Return, scope: Scope, stack: list[Any]) -> None:
@@ -268,11 +354,10 @@ class Walk:
     def _import(self, node: ast.Import, scope: Scope, _: list[Any]) -> None:
         for alias in node.names:
             self.imports.append((alias.name, 0, (), node.lineno))
-            if alias.asname:
-                scope.bind(alias.asname, How.REFERENCE, alias.name)
-            else:
-                top = alias.name.partition(".")[0]
-                scope.bind(top, How.REFERENCE, top)
+            top = alias.name.partition(".")[0]
+            bound = alias.asname or top
+            scope.bind(bound, How.REFERENCE, alias.name if alias.asname else top)
+            _note_certain(node, bound, scope)
 
     def _import_from(self, node: ast.ImportFrom, scope: Scope, _: list[Any]) -> None:
         module = node.module or ""
@@ -286,16 +371,15 @@ class Walk:
                 dot = "" if start.endswith(".") else "."
                 bound = alias.asname or alias.name
                 scope.bind(bound, How.REFERENCE, f"{start}{dot}{alias.name}")
+                _note_certain(node, bound, scope)
 
     def _if(self, node: ast.If, scope: Scope, stack: list[Any]) -> None:
         stack.extend(reversed(node.orelse))
-        test = node.test
-        name = getattr(test, "attr", None) or getattr(test, "id", None)
-        if name == "TYPE_CHECKING" and isinstance(test, ast.Name | ast.Attribute):
+        if any(_is_so_called(test) for test in _conditions(node)):
             self._type_checking.append((node, scope))
         else:
             stack.extend(reversed(node.body))
-            stack.append(test)
+            stack.append(node.test)
 
     def _expression(self, node: ast.Expr, _: Scope, stack: list[Any]) -> None:
         if node.value.__class__ is not ast.Constant:
@@ -304,8 +388,24 @@ class Walk:
     def _subscript(self, node: ast.Subscript, scope: Scope, stack: list[Any]) -> None:
         if node.slice.__class__ is not ast.Constant:
             stack.append(node.slice)
-        mode = GET if isinstance(node.ctx, ast.Load) else STORE
+        mode = GET
+        if not isinstance(node.ctx, ast.Load):
+            mode = STORE
+            self._note_changed(node)
         self._looked_into(node.value, node.slice, mode, scope, stack)
+
+    def _note_changed(self, node: ast.Subscript) -> None:
+        value = node.value
+        if isinstance(value, ast.Name):
+            self.changed.add(value.id)
+        elif isinstance(value, ast.Attribute):
+            self.reassigned.add(value.attr)
+        elif isinstance(value, ast.Call) and _called_name(value) in _NAMESPACE_CALLS:
+            key = node.slice
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                self.changed.add(key.value)
+            else:
+                self.any_changed = True
 
     def _compare(self, node: ast.Compare, scope: Scope, stack: list[Any]) -> None:
         stack.append(node.left)
@@ -345,8 +445,8 @@ def _bind_unknown(target: ast.expr, scope: Scope, stack: list[Any]) -> None:
             stack.append(part)
 
 
-def _bind_member(target: ast.Attribute, value: ast.expr, scope: Scope) -> None:
-    """`self.name = value` in a method is a member of the class."""
+def _bind_member(target: ast.Attribute, value: ast.expr, scope: Scope) -> bool:
+    """`self.name = value` in a method is a member of the class; says whether it is one."""
     holder: Scope | None = scope
     while holder is not None and holder.self_name is None:
         holder = holder.parent
@@ -356,14 +456,14 @@ def _bind_member(target: ast.Attribute, value: ast.expr, scope: Scope) -> None:
         and isinstance(target.value, ast.Name)
         and target.value.id == holder.self_name
     ):
-        owner = holder.owner
-        owner.members.setdefault(target.attr, []).append(_binding_of(value, scope))
+        holder.owner.members.setdefault(target.attr, []).append(Binding(How.VALUE, value, scope))
+        return True
+    return False
 
 
-def _binding_of(value: ast.expr, scope: Scope) -> Any:
-    from consentry.examine.python.scopes import Binding  # noqa: PLC0415 - one use
-
-    return Binding(How.VALUE, value, scope)
+def _note_certain(node: ast.stmt, name: str, scope: Scope) -> None:
+    if id(node) in scope.direct and name not in scope.certain:
+        scope.certain[name] = node.lineno
 
 
 def _push_calls(annotation: ast.expr, stack: list[Any]) -> None:
@@ -386,19 +486,55 @@ def _is_static(decorators: list[ast.expr]) -> bool:
     return any(isinstance(each, ast.Name) and each.id in _STATIC for each in decorators)
 
 
-def _is_left_alone(module: Scope, scopes: list[Scope]) -> bool:
-    """Whether TYPE_CHECKING is what `typing` has, or False, everywhere in the file."""
-    for binding in module.names.get("TYPE_CHECKING", ()):
-        if binding.how is How.REFERENCE:
-            if str(binding.payload).rpartition(".")[0] not in ("typing", "typing_extensions"):
-                return False
-        elif not (isinstance(binding.payload, ast.Constant) and binding.payload.value is False):
-            return False
-    return not any(
-        node.attr == "TYPE_CHECKING" and not isinstance(node.ctx, ast.Load)
+def _conditions(node: ast.If) -> list[ast.expr]:
+    """What must all hold for the block to run."""
+    if isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And):
+        return node.test.values
+    return [node.test]
+
+
+def _is_so_called(test: ast.expr) -> bool:
+    name = getattr(test, "attr", None) or getattr(test, "id", None)
+    return name == _TYPE_CHECKING and isinstance(test, ast.Name | ast.Attribute)
+
+
+def _is_type_checking(test: ast.expr, scope: Scope) -> bool:
+    """Whether a condition is the one of `typing`, or a name that is always False."""
+    if not _is_so_called(test):
+        return False
+    is_name = isinstance(test, ast.Name)
+    base = test if is_name else test.value  # type: ignore[attr-defined]
+    if not isinstance(base, ast.Name):
+        return False
+    place: Scope | None = scope
+    while place is not None and base.id not in place.names:
+        place = place.parent
+    meant = _TYPING_NAMES if is_name else _TYPING
+    return place is not None and all(
+        (binding.how is How.REFERENCE and binding.payload in meant)
+        or (
+            is_name and isinstance(binding.payload, ast.Constant) and binding.payload.value is False
+        )
+        for binding in place.names[base.id]
+    )
+
+
+def _is_set_somewhere(scopes: list[Scope]) -> bool:
+    """Whether the file sets an attribute of that name, on whatever object."""
+    return any(
+        node.attr == _TYPE_CHECKING and not isinstance(node.ctx, ast.Load)
         for scope in scopes
         for node in scope.attributes
+    ) or any(
+        isinstance(argument, ast.Constant) and argument.value == _TYPE_CHECKING
+        for scope in scopes
+        for call in scope.calls
+        for argument in call.args
     )
+
+
+def _called_name(node: ast.Call) -> str | None:
+    return node.func.id if isinstance(node.func, ast.Name) else None
 
 
 # The keys of a dictionary that others are unpacked into have a None among them.
@@ -425,7 +561,11 @@ _HANDLERS: Final[dict[type, Callable[..., None]]] = {
     ast.NamedExpr: Walk._named,
     ast.For: Walk._for,
     ast.AsyncFor: Walk._for,
-    ast.comprehension: Walk._comprehension,
+    ast.ListComp: Walk._comprehended,
+    ast.SetComp: Walk._comprehended,
+    ast.GeneratorExp: Walk._comprehended,
+    ast.DictComp: Walk._comprehended,
+    ast.Delete: Walk._delete,
     ast.With: Walk._with,
     ast.AsyncWith: Walk._with,
     ast.ExceptHandler: Walk._handler,
