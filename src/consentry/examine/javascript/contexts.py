@@ -157,10 +157,3 @@ def _argument(node: Syntax, given: Syntax) -> Context | None:
                 if thing.member in row_named(thing.row).keeps:
                     return Context.LOOKED_AT
     return Context.HANDED_ON
-
-
-def is_declared_type(node: Syntax) -> bool:
-    """Whether it stands as `type: Function`, alone or in a list, as components declare theirs."""
-    above = node.up.up if node.up.kind == "array" else node.up
-    key = above.child("key") if above.kind == "pair" else None
-    return key is not None and key.kind == "property_identifier" and name_of(key) == "type"

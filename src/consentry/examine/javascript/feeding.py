@@ -95,7 +95,7 @@ class Feeding:
                     self._assigned(node.child("left"), None)
             case "pair":
                 key, value = node.child("key"), node.child("value")
-                if key is not None:
+                if key is not None and not (value is not None and is_declared_type(value)):
                     self._property(key_of(key), value)
             case "shorthand_property_identifier":
                 self._property(name_of(node), node)
@@ -225,6 +225,15 @@ def unwrapped(node: Syntax) -> Syntax:
 
 
 _LAST: Final = frozenset({"sequence_expression", "type_assertion"})
+
+
+def is_declared_type(node: Syntax) -> bool:
+    """Whether it stands as `type: Function`, alone or in a list, as components declare theirs."""
+    above = node.up.up if node.up.kind == "array" else node.up
+    key = above.child("key") if above.kind == "pair" else None
+    if key is None or key.kind != "property_identifier" or name_of(key) != "type":
+        return False
+    return node.text == "Function" and above.up.up.kind == "pair"
 
 
 def arguments_of(call: Syntax) -> list[Syntax]:

@@ -167,7 +167,8 @@ class Flow:
             slot = self.feeding.properties[name]
             slot.was_read = True
             stored = slot.things
-        telling = None if found else child_of(Thing(ATTRIBUTES), name)
+        is_telling = not found and name in row_named(ATTRIBUTES).known
+        telling = child_of(Thing(ATTRIBUTES), name) if is_telling else None
         return tuple(stored) if telling is None else (telling, *stored)
 
     def _called(self, node: Syntax) -> Iterable[Thing]:

@@ -62,6 +62,9 @@ class Reflection:
     def is_disguised(self, node: Syntax, owner: Syntax) -> bool:
         """A computed member of an empty array, or of a computed member of a literal."""
         inner = unwrapped(owner)
+        index = node.child("index")
+        if index is not None and index.text.startswith("Symbol."):
+            return False
         if inner.kind == "array" and not inner.children:
             return True
         if inner.kind != "subscript_expression" or node.up.kind != "call_expression":

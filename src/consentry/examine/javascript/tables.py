@@ -147,14 +147,14 @@ def child_of(thing: Thing, name: str) -> Thing | None:
         return None
     if name == "default" and not thing.member:
         return thing
-    if name in _OF_EVERYTHING and name not in row.known:
-        return None
     path = f"{thing.member}.{name}" if thing.member else name
     found = row.objects.get(path)
     if found is not None:
         return found
     if path in row.known:
         return Thing(row.name, path)
+    if name in _OF_EVERYTHING:
+        return None
     is_listed = bool(thing.member) and thing.member in row.members
     if row.default and not is_listed and not row.is_safe(path):
         return Thing(row.name, path)

@@ -15,9 +15,10 @@ from consentry.examine.atoms import (
     seeing,
 )
 from consentry.examine.constanttargets import host_atom, path_atoms, variable_atom
-from consentry.examine.javascript.contexts import Context, context_of, is_declared_type
+from consentry.examine.javascript.contexts import Context, context_of
 from consentry.examine.javascript.effects import Place, atoms_of, bare_atoms
-from consentry.examine.javascript.feeding import arguments_of, unwrapped
+from consentry.examine.javascript.feeding import arguments_of, is_declared_type, unwrapped
+from consentry.examine.javascript.folding import branches
 from consentry.examine.javascript.flow import Flow, listed_in, things_of
 from consentry.examine.javascript.importing import (
     exported_things,
@@ -29,8 +30,8 @@ from consentry.examine.javascript.literals import name_of
 from consentry.examine.javascript.modules import Origin, origin_of, unknown_key
 from consentry.examine.javascript.reflection import Reflection
 from consentry.examine.javascript.scopes import Path, Rest
-from consentry.examine.javascript.tables import GLOBALS, row_named, row_of_module
-from consentry.examine.javascript.values import Partial, Thing, Things
+from consentry.examine.javascript.tables import ATTRIBUTES, GLOBALS, row_named, row_of_module
+from consentry.examine.javascript.values import Partial, Thing, Things, Unknown
 from consentry.examine.knowledge.effects import Effect, Power
 from consentry.examine.syntaxtree import Syntax
 from consentry.surface.dimensions import LoadLevel
@@ -60,6 +61,8 @@ class Walk:
         self._folding = flow.folding
         self._tree = flow.tree
         self._reflection = Reflection(flow)
+        self._has_declared_type = False
+        self._called_types: list[Syntax] = []
         self._found: dict[tuple[Atom, int], Found] = {}
         self._unclassified: dict[tuple[str, int], Unclassified] = {}
         self._imports: dict[tuple[str, int], ModuleImport] = {}
@@ -72,6 +75,9 @@ class Walk:
             self._taken_apart(node)
         for node in self._reflection.destructured():
             self._load(node)
+        if self._has_declared_type:
+            for node in self._called_types:
+                self._load(node)
         return Extraction(
             tuple(sorted(self._found.values(), key=lambda each: (each.line, each.atom))),
             tuple(sorted(self._unclassified.values(), key=lambda each: (each.line, each.key))),
@@ -144,11 +150,12 @@ class Walk:
         if given[0].kind == "spread_element":
             self._load(node)
             return
-        for name in self._folding.texts(given[0]):
-            if name is None:
-                self._load(node)
-            else:
+        for each in branches(given[0]):
+            name = self._folding.value(each)
+            if isinstance(name, str):
                 self._import(name, ("*",), node)
+            elif isinstance(name, (Partial, Unknown, tuple)):
+                self._load(node)  # a number is that of a module in the same bundle
 
     # ---- calls -------------------------------------------------------------------------------
 
@@ -173,7 +180,9 @@ class Walk:
         if owner is None or key is None:
             return
         name = name_of(key)
-        if name == "call":
+        if name == "type" and given:
+            self._called_types.append(node)
+        elif name == "call":
             for thing in things_of(owner):
                 self._call(thing, given[1:], node)
         elif name == "apply":
@@ -279,7 +288,9 @@ class Walk:
         context = context_of(node, self._flow.feeding)
         if context is Context.HANDED_ON:
             for thing in sorted(found):
-                if not (thing == _FUNCTION and is_declared_type(node)):
+                if thing == _FUNCTION and is_declared_type(node):
+                    self._has_declared_type = True
+                else:
                     self._hand_on(thing, node)
         elif context is Context.LOOKED_AT and node.up.kind == "binary_expression":
             self._asked_for(node, found)
@@ -297,7 +308,10 @@ class Walk:
             return
         effects: tuple[Effect, ...] = row_named(thing.row).handed_on(thing.member)
         self._emit(atoms_of(effects, Place(self._folding, None)), node)
-        if any(each.power is Power.RETURNS and each.constant == "module" for each in effects):
+        is_loader = any(
+            each.power is Power.RETURNS and each.constant == "module" for each in effects
+        )
+        if is_loader and thing.row != ATTRIBUTES:
             self._load(node)
 
 
