@@ -45,6 +45,8 @@ from consentry.surface.dimensions import LoadLevel
 
 _WRITING: Final = frozenset("wax+")
 _HOST_AND_PORT: Final = 2
+_FILE_SCHEMES: Final = ("sqlite:", "duckdb:", "sqlite+", "file:")
+_ELSEWHERE: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://")
 _GIVEN: Final = ("*",)
 """A condition on an argument being there at all, and not None."""
 
@@ -113,9 +115,9 @@ def _holds(condition: Condition, place: Place) -> bool:
 
 
 def _values(effect: Effect, place: Place) -> tuple[Value, ...]:
-    """What the first argument of an effect may be."""
-    _, value = place.given(effect.arguments[0])
-    return tuple(map(paths.as_text, alternatives(value)))
+    """What the first argument of an effect may be; nothing where it is not given."""
+    is_there, value = place.given(effect.arguments[0])
+    return tuple(map(paths.as_text, alternatives(value))) if is_there else ()
 
 
 def _reads(effect: Effect, place: Place) -> Iterator[Atom]:
@@ -135,7 +137,8 @@ def _files(
         elif not effect.arguments:
             yield make(SOMEWHERE)
         else:
-            for value in _values(effect, place):
+            # Without an argument it is some place that the function chooses itself.
+            for value in _values(effect, place) or (None,):
                 yield from _path_of(make, value)
 
 
@@ -147,7 +150,7 @@ def _path_of(make: Callable[[str], Atom], value: Value) -> tuple[Atom, ...]:
         if isinstance(content, int):
             return ()  # a descriptor that somebody opened before
         if isinstance(content, str):
-            if content.startswith(("http://", "https://", "ftp://", "s3://")):
+            if _ELSEWHERE.match(content):
                 return (host_atom(content),)
             return path_atoms(make, content)
     if isinstance(value, Partial):
@@ -194,10 +197,24 @@ def _connects(effect: Effect, place: Place) -> Iterator[Atom]:
             yield _address(pair[0], pair[1])
         elif pair is None:
             port = place.given(effect.arguments[1])[1] if len(effect.arguments) > 1 else None
-            for value in _values(effect, place):
-                yield _address(value, port)
+            values = _values(effect, place)
+            for value in values:
+                yield from _local_database(value) or (_address(value, port),)
+            if not values:
+                yield connecting(NAMELESS)
         else:
             yield connecting(ANYTHING)
+
+
+def _local_database(value: Value) -> tuple[Atom, ...]:
+    """An address without a host is a file: `sqlite:///data.db`."""
+    content = value.value if isinstance(value, Const) else None
+    if not isinstance(content, str) or not content.startswith(_FILE_SCHEMES):
+        return ()
+    path = content.partition(":///")[2] or None
+    if path is None or path == ":memory:":
+        return ()
+    return (*path_atoms(reading, path), *path_atoms(writing, path))
 
 
 def _address(host: Value, port: Value) -> Atom:
@@ -230,8 +247,11 @@ def _starts(effect: Effect, place: Place) -> Iterator[Atom]:
         if words is not None:
             yield from _program_of(words)
         else:
-            for value in _values(effect, place):
+            values = _values(effect, place)
+            for value in values:
                 yield from _command_of(value)
+            if not values:
+                yield starting(NAMELESS)
 
 
 def _program_of(words: list[Value]) -> Iterator[Atom]:
@@ -265,7 +285,7 @@ def _sees(effect: Effect, place: Place) -> Iterator[Atom]:
 
 def _encrypts(effect: Effect, place: Place) -> Iterator[Atom]:
     if effect.constant is not None and effect.arguments:
-        for value in _values(effect, place):
+        for value in _values(effect, place) or (None,):
             size = value.value if isinstance(value, Const) else None
             known = isinstance(size, int) and not isinstance(size, bool)
             yield algorithm_atom(f"{effect.constant}-{size}" if known else effect.constant)
@@ -286,7 +306,10 @@ def _named(
     elif not effect.arguments:
         yield make(NAMELESS)
     else:
-        for value in _values(effect, place):
+        values = _values(effect, place)
+        if not values:
+            yield make(NAMELESS)
+        for value in values:
             content = value.value if isinstance(value, Const) else None
             if isinstance(content, bytes):
                 content = content.decode("utf-8", "replace")

@@ -7,6 +7,7 @@ Suppression comments are comments.
 """
 
 import ast
+import builtins
 from collections.abc import Iterable
 from typing import Final
 
@@ -53,6 +54,8 @@ MOST_NESTED: Final = 3
 _ANY_CODE: Final = loading(LoadLevel.ANY)
 _REFLECTION: Final = frozenset({"builtins.getattr", "inspect.getattr_static"})
 _GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
+_OWNER: Final = "__self__"
+_BUILT_IN: Final = frozenset(dir(builtins))
 _BY_NAME: Final = "__getattribute__"
 _ON_WHOLE: Final = frozenset({"inspect.getmembers", "builtins.setattr", "functools.partial"})
 _EXECUTES: Final = frozenset({"builtins.exec", "builtins.eval", "builtins.compile"})
@@ -92,7 +95,7 @@ def extract_python(content: bytes, *, depth: int = 0) -> Extraction:
     if isinstance(tree, str):
         return unclassified(f"source {digest_bytes(content)}", 1, tree)
     tables = knowledge()
-    walk = Walk(tree, tables.attributes)
+    walk = Walk(tree, (*tables.attributes, _OWNER))
     return _Extractor(tables, walk, depth).extraction()
 
 
@@ -121,6 +124,9 @@ class _Extractor:
         for name, line in self.walk.matched:
             self.unresolved.setdefault(name, line)
         for node in self.walk.watched:
+            if node.attr == _OWNER:
+                self._owner_of(node)
+                continue
             self._put(self.tables.attributes[node.attr], f".{node.attr}", node.lineno)
         self._handed_on()
         self._references()
@@ -132,6 +138,12 @@ class _Extractor:
         return result
 
     # ---- imports
+
+    def _owner_of(self, node: ast.Attribute) -> None:
+        """A built-in function belongs to the module of built-ins, and leads there."""
+        base = node.value
+        if isinstance(base, ast.Name) and base.id in _BUILT_IN and base.id not in self.walk.bound:
+            self._add((_ANY_CODE,), f"{base.id}.{_OWNER}", node.lineno)
 
     def _imports(self) -> tuple[ModuleImport, ...]:
         imports: list[ModuleImport] = []

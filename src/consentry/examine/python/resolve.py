@@ -112,9 +112,8 @@ class Resolver:
                 # What leads back to the name itself meets the modules it may be.
                 found[name] = either([Ref(str(each.payload)) for each in bindings if _is_ref(each)])
                 value = self._named(place, name, bindings)
-                built_in = None if name in place.certain else self._builtin(name)
-                if built_in is None and name in place.certain:
-                    built_in = self._uncovered(place, scope, name)
+                find = self._uncovered if name in place.certain else self._uncertain
+                built_in = find(place, scope, name)
                 if built_in is not None:
                     value = either([value, built_in])
                 found[name] = value
@@ -131,9 +130,22 @@ class Resolver:
             outer = self.lookup(place.parent, name) if place.parent else self._builtin(name)
             value = either([value, outer]) if own else outer
         is_module = place.kind is Kind.MODULE
+        if name in self.walk.handed and isinstance(value, Items | Table):
+            return either([value, None])
         if name in self.walk.changed or (is_module and self._may_rebind and name in place.names):
             return either([value, None]) if _may_change(value) else value
         return value
+
+    def _uncertain(self, place: Scope, scope: Scope, name: str) -> Value:
+        """The built-in of that name, unless every use of it stands where something else has the name."""
+        spans = place.spans.get(name)
+        if spans and place is scope:
+            lines = [scope.called.get(name, 0)]
+            lines += [scope.bare[name].lineno] if name in scope.bare else []
+            lines += scope.looked.get(name, [])
+            if all(any(start <= line <= end for start, end in spans) for line in lines if line):
+                return None
+        return self._builtin(name)
 
     def _uncovered(self, place: Scope, scope: Scope, name: str) -> Value:
         """The built-in of that name, where it is used before something else gets the name, or after."""
@@ -217,6 +229,10 @@ class Resolver:
         if isinstance(value, Table):
             keys = [key for key in value.node.keys if key is not None]
             return either([self.resolve(key, value.scope) for key in keys[:MOST_PARTS]])
+        if isinstance(value, Instance):
+            for effect in self.tables.method(value.name, "__iter__"):
+                if effect.power is Power.RETURNS and effect.constant:
+                    return Instance(effect.constant)
         return None
 
     # ---- expressions
@@ -287,7 +303,11 @@ class Resolver:
         qualified = f"{owner}.{name}"
         if qualified in paths.SEPARATORS:
             return Const(paths.SEPARATORS[qualified])
-        if name in _BORROWED and not self.tables.is_module(qualified):
+        if (
+            name in _BORROWED
+            and self.tables.listed(qualified) is None
+            and not (self.tables.is_module(qualified))
+        ):
             # Whatever module it was taken from: it is that one.
             return Ref(_BORROWED[name])
         return Ref(qualified)

@@ -69,12 +69,14 @@ class Scope:
         "elsewhere",
         "found",
         "kind",
+        "looked",
         "members",
         "names",
         "owner",
         "parent",
         "returns",
         "self_name",
+        "spans",
         "subscripts",
     )
 
@@ -102,6 +104,10 @@ class Scope:
         self.certain: dict[str, int] = {}
         """Names that are bound for certain, and the first line that does it."""
         self.deleted: set[str] = set()
+        self.spans: dict[str, list[tuple[int, int]]] = {}
+        """Names of exceptions that were caught, and the lines in which they are that."""
+        self.looked: dict[str, list[int]] = {}
+        """Names that begin a chain of attributes or are looked into, where a span matters."""
         self.returns: list[ast.expr] = []
         self.found: dict[str, Value] = {}
         """Names that were resolved from here."""

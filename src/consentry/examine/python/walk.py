@@ -52,6 +52,9 @@ class Walk:
         self.matched: list[tuple[str, int]] = []
         """Attributes that patterns look at."""
         self.classes: list[Scope] = []
+        self.handed: set[str] = set()
+        """Names that are given to functions of this file, which may change what they stand for."""
+        self._handed: list[tuple[str, str]] = []
         self._aliases: list[tuple[str, str]] = []
         self._entered_scopes: set[Scope] = set()
         self._watched_names = frozenset(watched)
@@ -62,6 +65,11 @@ class Walk:
         self._walk_all()
         self._walk_typed_blocks()
         self._spread_changes()
+
+    @property
+    def bound(self) -> frozenset[str]:
+        """Every name that is bound anywhere in the file."""
+        return frozenset(name for scope in self.scopes for name in scope.names)
 
     def _walk_all(self) -> None:
         while self._waiting:
@@ -84,7 +92,14 @@ class Walk:
         self._walk_all()
 
     def _spread_changes(self) -> None:
-        """Whoever changes an alias changes what it stands for."""
+        """Whoever changes an alias changes what it stands for; so may a function that is given it."""
+        own = {
+            name
+            for scope in self.scopes
+            for name, bindings in scope.names.items()
+            if any(binding.how is How.FUNCTION for binding in bindings)
+        }
+        self.handed = {name for function, name in self._handed if function in own}
         for _ in range(len(self._aliases)):
             before = len(self.changed)
             for one, other in self._aliases:
@@ -96,7 +111,7 @@ class Walk:
     def _walk(self, scope: Scope, stack: list[Any]) -> None:
         pop, push, extend = stack.pop, stack.append, stack.extend
         calls, attributes, bare, called = scope.calls, scope.attributes, scope.bare, scope.called
-        watched_names, handlers = self._watched_names, _HANDLERS
+        watched_names, handlers, handed = self._watched_names, _HANDLERS, self._handed
         while stack:
             node = pop()
             kind = node.__class__
@@ -120,6 +135,9 @@ class Walk:
                 elif func is node.func:
                     if func.id not in called:
                         called[func.id] = node.lineno
+                    for argument in node.args:
+                        if argument.__class__ is ast.Name:
+                            handed.append((func.id, argument.id))
                     if func.id in _TYPE_TESTS:
                         _push_tested(node, stack)
                     else:
@@ -223,6 +241,8 @@ class Walk:
             _push_calls(node.type, stack)
         if node.name is not None:
             scope.bind(node.name, How.UNKNOWN, None)
+            span = (node.lineno, node.end_lineno or node.lineno)
+            scope.spans.setdefault(node.name, []).append(span)
 
     def _match(self, node: ast.Match, scope: Scope, stack: list[Any]) -> None:
         stack.append(node.subject)
@@ -380,6 +400,8 @@ class Walk:
         else:
             stack.extend(reversed(node.body))
             stack.append(node.test)
+            if isinstance(node.test, ast.NamedExpr):
+                _note_certain(node, node.test.target.id, scope)
 
     def _expression(self, node: ast.Expr, _: Scope, stack: list[Any]) -> None:
         if node.value.__class__ is not ast.Constant:
