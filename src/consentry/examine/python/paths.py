@@ -5,13 +5,10 @@ A home folder is written `~`, the current folder `.`. Where a part is computed t
 
 import ast
 import posixpath
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
+from consentry.examine.python.scopes import Scope
 from consentry.examine.python.values import Const, Either, Instance, Method, Partial, Value
-
-if TYPE_CHECKING:
-    from consentry.examine.python.resolve import Resolver
-    from consentry.examine.python.scopes import Scope
 
 PATH: Final = "pathlib.Path"
 HOME: Final = "~"
@@ -46,6 +43,18 @@ _RENAMED: Final = frozenset({"with_suffix", "with_name", "with_stem"})
 _VARIABLES: Final = frozenset(
     {"os.getenv", "os.environ.get", "os.environ.__getitem__", "os.environ"}
 )
+
+
+class Resolves(Protocol):
+    """Whoever resolves expressions."""
+
+    def resolve(self, node: ast.expr, scope: Scope) -> Value:
+        """What an expression may be."""
+        ...
+
+    def constant(self, node: ast.expr, scope: Scope) -> object:
+        """The plain constant that it is."""
+        ...
 
 
 def is_path_class(name: str) -> bool:
@@ -99,7 +108,7 @@ def property_of(owner: Instance, name: str) -> Value:
     return None
 
 
-def called(resolver: "Resolver", name: str, node: ast.Call, scope: "Scope") -> Value:
+def called(resolver: Resolves, name: str, node: ast.Call, scope: Scope) -> Value:
     """A call that makes a path or says where home is."""
     if name in _CLASSES:
         parts = [resolver.resolve(each, scope) for each in node.args]
@@ -126,7 +135,7 @@ def called(resolver: "Resolver", name: str, node: ast.Call, scope: "Scope") -> V
     return None
 
 
-def method_called(resolver: "Resolver", method: Method, node: ast.Call, scope: "Scope") -> Value:
+def method_called(resolver: Resolves, method: Method, node: ast.Call, scope: Scope) -> Value:
     """A method of a path object that gives another path."""
     if method.owner.name not in _CLASSES:
         return None

@@ -6,10 +6,7 @@ does, never for less. A binding keeps the expression it was made from and is res
 
 import ast
 from enum import IntEnum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from consentry.examine.python.values import Value
+from typing import Any
 
 
 class Kind(IntEnum):
@@ -109,7 +106,7 @@ class Scope:
         self.looked: dict[str, list[int]] = {}
         """Names that begin a chain of attributes or are looked into, where a span matters."""
         self.returns: list[ast.expr] = []
-        self.found: dict[str, Value] = {}
+        self.found: dict[str, Any] = {}
         """Names that were resolved from here."""
 
     def bind(self, name: str, how: How, payload: object, scope: "Scope | None" = None) -> None:
