@@ -78,6 +78,12 @@ def test_any_shape(kind: FileKind, tree: object) -> None:
         b"# /// script\n" * 5000,
         b'"' + b"\\" * 50_001,
         b"\n" * 100_000,
+        b"{{" * 50_000,
+        b"${a:-" * 30_000,
+        b'x = "' + b'\\"' * 30_000 + b"." * 200,
+        b"  a" + b"/a" * 30_000,
+        b"A=" + b"$(B)" * 100 + b"\nB=" + b"$(C)" * 100 + b"\nC=" + b"x" * 400 + b"\nx:\n\t$(A)\n",
+        b"- &a " + b"x" * 200_000 + b"\n" + b"- *a\n" * 20_000,
     ],
     ids=lambda content: repr(content[:12]),
 )
