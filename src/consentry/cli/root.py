@@ -61,6 +61,26 @@ SECTIONS = (
         ),
     ),
     CommandSection(
+        "Examine code before it lands",
+        (
+            CommandRow(
+                "guard",
+                "consentry.cli.guard:guard",
+                "Say which powers a change adds, and whether they are allowed",
+            ),
+            CommandRow(
+                "surface",
+                "consentry.cli.surface:surface",
+                "Show which powers code has, and where",
+            ),
+            CommandRow(
+                "wish",
+                "consentry.cli.wish:wish",
+                "Write the wish that allows what today's code does",
+            ),
+        ),
+    ),
+    CommandSection(
         "Run something confined",
         (
             CommandRow(

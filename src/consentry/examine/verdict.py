@@ -1,8 +1,8 @@
-"""The verdict of the guard: its words, and the document `CAPABILITY_VERDICT.json` (GUARD section 5).
+r"""The verdict of the guard: its words, and the document `CAPABILITY_VERDICT.json` (GUARD section 5).
 
 Same input, same bytes: the document has no time and no id in it, lists are sorted, keys stand in the
 order of the document. A witness is an address and the digest of what stands behind it. A name that is
-not UTF-8 has no JSON form of its own: its odd bytes are written out, as `\\xff`.
+not UTF-8 has no JSON form of its own: its odd bytes are written out, as `\xff`.
 """
 
 import json

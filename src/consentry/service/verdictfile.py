@@ -1,0 +1,100 @@
+"""Verdicts as files: an earlier one to be replayed, and the one that is written.
+
+A file is written only if it is new, with one exception: a verdict takes the place of an earlier
+verdict, because a gate writes the same file every time. What is there and is none stays.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import Any, Final
+
+from consentry.base.errors import BadDocument, Problem, Where
+from consentry.examine.verdict import FILE_NAME, Status
+
+MOST_DEPTH: Final = 16
+
+_OPENING: Final = b'{\n  "schema_version": '
+_SECOND: Final = b'\n  "status": "'
+_OPENING_BYTES: Final = 64
+
+
+def read_verdict(content: bytes, name: str) -> dict[str, Any]:
+    """The document of an earlier verdict; raises `document-invalid` for what is none."""
+    import json  # noqa: PLC0415 - only a replay pays for it
+
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        raise _no_verdict(name, "it is not JSON") from None
+    return checked_verdict(document, name)
+
+
+def checked_verdict(document: object, name: str) -> dict[str, Any]:
+    """The same document, if it is that of a verdict; raises `document-invalid`."""
+    if not isinstance(document, dict):
+        raise _no_verdict(name, "it is not a JSON object")
+    if type(document.get("schema_version")) is not int:
+        raise _no_verdict(name, "`schema_version` is missing, or no number")
+    if document.get("status") not in tuple(Status):
+        raise _no_verdict(name, "`status` is missing, or no answer of the guard")
+    if _is_deep(document):
+        raise _no_verdict(name, f"it is nested more than {MOST_DEPTH} deep")
+    return document
+
+
+def place_for(name: str, ending: str) -> str:
+    """The file that is meant: of a folder, the one in it that has the usual name."""
+    path = Path(name)
+    return str(path / Path(FILE_NAME).with_suffix(ending)) if path.is_dir() else name
+
+
+def write_verdict(name: str, content: bytes) -> None:
+    """Writes a verdict to a new file, or in the place of an earlier one."""
+    from consentry.service.userfiles import sync_folder, write_new  # noqa: PLC0415 - with `--out` only
+
+    if not _is_earlier(name):
+        write_new(name, content)
+        return
+    path = Path(name)
+    beside = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    write_new(str(beside), content)
+    try:
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        # Its name was taken away meanwhile; then it is written as any new file is.
+        write_new(name, content)
+    sync_folder(path.parent)
+
+
+def _is_earlier(name: str) -> bool:
+    """Whether a plain file is there that begins as a verdict does."""
+    try:
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with os.fdopen(descriptor, "rb") as handle:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
+        first, _, rest = handle.read(_OPENING_BYTES).partition(b",")
+    number = first.removeprefix(_OPENING)
+    return number != first and number.isdigit() and rest.startswith(_SECOND)
+
+
+def _is_deep(document: object) -> bool:
+    level: list[object] = [document]
+    for _ in range(MOST_DEPTH):
+        deeper: list[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                deeper += each.values()
+            elif isinstance(each, list):
+                deeper += each
+        level = deeper
+    return bool(level)
+
+
+def _no_verdict(name: str, why: str) -> BadDocument:
+    help_line = f"hand in a file that `consentry guard --out` wrote, usually {FILE_NAME}"
+    return BadDocument([Problem(Where(name), f"this is no earlier verdict: {why}", help_line)])
