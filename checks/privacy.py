@@ -42,19 +42,15 @@ def _trace(pattern: str, what: str, *, unless: str | None = None) -> Trace:
 
 _REGISTRY = "a host that packages come from"
 _WORK = "how the work was divided"
+_INDEX = "py" + "pi"  # noqa: ISC003 - in pieces, as the docstring says
 _OTHERS_WORDS = r"(?:publish|dependencies|url)\b"
 _DOCKER = "docker" + r"\.io"
 
 TRACES = (
     # `pkg:…/name` is the public form of a package URL and names no host; keys, options and an action
     # that other people's files have are read by their names.
-    _trace(
-        r"py"
-        + r"pi\.|(?<!pkg:)py"
-        + rf"pi(?:/|-(?!{_OTHERS_WORDS})\w)|/py"
-        + rf"pi(?!-{_OTHERS_WORDS})",
-        _REGISTRY,
-    ),
+    _trace(_INDEX + r"\.|(?<!pkg:)" + _INDEX + rf"(?:/|-(?!{_OTHERS_WORDS})\w)", _REGISTRY),
+    _trace("/" + _INDEX + rf"(?!-{_OTHERS_WORDS})", _REGISTRY),
     _trace("python" + "hosted", _REGISTRY),
     _trace("npm" + r"js|yarn" + r"pkg|\bjsr" + r"\.io\b", _REGISTRY),
     _trace(r"\bcrates" + r"\.io\b|\bruby" + r"gems\.org|\bproxy\." + r"golang\.org", _REGISTRY),
