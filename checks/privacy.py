@@ -42,7 +42,7 @@ def _trace(pattern: str, what: str, *, unless: str | None = None) -> Trace:
 
 _REGISTRY = "a host that packages come from"
 _WORK = "how the work was divided"
-_INDEX = "py" + "pi"  # noqa: ISC003 - in pieces, as the docstring says
+_INDEX = "py" + "pi"
 _OTHERS_WORDS = r"(?:publish|dependencies|url)\b"
 _DOCKER = "docker" + r"\.io"
 
