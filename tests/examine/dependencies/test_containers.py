@@ -113,6 +113,22 @@ def test_compose() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "loads"),
+    [
+        ("sh -c 'fetch-it $$WHERE'", False),
+        ('sh -c "fetch-it $$WHERE"', False),
+        ("sh -c 'fetch-it ${WHERE}'", True),
+    ],
+)
+def test_commands_of_compose_are_words(command: str, loads: bool) -> None:  # noqa: FBT001 - a case
+    """A variable that compose puts into a script is code; one that the script sees is not."""
+    found = read("compose.yaml", f"services:\n  a:\n    command: {command}\n")
+    assert "fetch-it" in found.programs or loads
+    assert (("load", "ANY") in found.powers) is loads
+    assert "WHERE" in found.variables
+
+
+@pytest.mark.parametrize(
     "setting",
     [
         "privileged: true",

@@ -41,4 +41,7 @@ def add_javascript(text: str, line: int, findings: Findings) -> None:
 
 
 def _word(word: str) -> str:
-    return word if word == COMPUTED_WORD else shlex.quote(word)
+    if COMPUTED_WORD not in word:
+        return shlex.quote(word)
+    # What is computed stays so; only what stands around it is a constant.
+    return COMPUTED_WORD.join(part and shlex.quote(part) for part in word.split(COMPUTED_WORD))

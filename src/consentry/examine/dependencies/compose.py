@@ -5,9 +5,10 @@ privileged, or is given the socket of the engine, can start anything on the mach
 """
 
 import re
+import shlex
 from typing import Final
 
-from consentry.declare.nodes import Items, Kind, Mapping, Node, Scalar
+from consentry.declare.nodes import Items, Kind, Mapping, Node, Scalar, quoted_scalar
 from consentry.examine.atoms import ANYTHING, connecting, reading, starting, writing
 from consentry.examine.constanttargets import path_atoms, variable_atom
 from consentry.examine.dependencies.findings import COMPUTED_WORD, Findings, reader
@@ -71,7 +72,7 @@ def _add_service(service: Node, findings: Findings) -> None:
             add_image(image.text, image.mark.line, findings)
     for key in ("command", "entrypoint"):
         for node in values_at(service, key):
-            add_command(_filled_in(node), findings)
+            add_command(_as_words(_filled_in(node)), findings)
     for keys in (
         ("healthcheck", "test"),
         ("post_start", ANY_ONE, "command"),
@@ -119,6 +120,17 @@ def _filled_in(node: Node) -> Node:
     if isinstance(node, Items):
         return Items(node.mark, tuple(map(_filled_word, node.items)))
     return _filled_word(node)
+
+
+def _as_words(node: Node) -> Node:
+    """Compose takes a command line apart itself; no shell fills anything in."""
+    if not isinstance(node, Scalar) or node.kind is Kind.NOTHING:
+        return node
+    try:
+        words = shlex.split(node.text)
+    except ValueError:
+        return node
+    return Items(node.mark, tuple(quoted_scalar(node.mark, word) for word in words))
 
 
 def _filled_word(node: Node) -> Node:
