@@ -23,7 +23,7 @@ def words_of(extraction: Extraction) -> str:
     """All that was found, sorted, each once."""
     words = {f"{_WORDS[each.atom.operation]}:{each.atom.target}" for each in extraction.found}
     words |= {f"?{each.key.replace(' ', '-')}" for each in extraction.unclassified}
-    words |= {f">{each.module}" for each in extraction.imports}
+    words |= {f">{each.module}" for each in extraction.imports if not each.is_known}
     return " ".join(sorted(word.partition("sha256:")[0] for word in words))
 
 

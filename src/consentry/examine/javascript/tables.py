@@ -107,7 +107,9 @@ def npm_rows() -> Mapping[str, Row]:
         for row in read.get("package", ()):
             for name in (row["name"], *row.get("also", ())):
                 twin = row.get("twin")
-                rows[name] = _row(name, row) if twin is None else replace(node_rows()[twin], name=name)
+                rows[name] = (
+                    _row(name, row) if twin is None else replace(node_rows()[twin], name=name)
+                )
     return rows
 
 
@@ -162,7 +164,20 @@ def child_of(thing: Thing, name: str) -> Thing | None:
 
 
 _OF_EVERYTHING: Final = frozenset(
-    "then catch finally call apply bind toString valueOf hasOwnProperty name length prototype".split()
+    [
+        "then",
+        "catch",
+        "finally",
+        "call",
+        "apply",
+        "bind",
+        "toString",
+        "valueOf",
+        "hasOwnProperty",
+        "name",
+        "length",
+        "prototype",
+    ]
 )
 """Members of functions, promises and all objects, which are none of the module's own."""
 

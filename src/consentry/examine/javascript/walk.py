@@ -18,8 +18,8 @@ from consentry.examine.constanttargets import host_atom, path_atoms, variable_at
 from consentry.examine.javascript.contexts import Context, context_of
 from consentry.examine.javascript.effects import Place, atoms_of, bare_atoms
 from consentry.examine.javascript.feeding import arguments_of, is_declared_type, unwrapped
-from consentry.examine.javascript.folding import branches
 from consentry.examine.javascript.flow import Flow, listed_in, things_of
+from consentry.examine.javascript.folding import branches
 from consentry.examine.javascript.importing import (
     exported_things,
     is_for_types,

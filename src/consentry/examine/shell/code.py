@@ -1,0 +1,84 @@
+"""Code that stands inside a script: text for an interpreter, or a file that one runs."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Final
+
+from consentry.examine.atoms import Extraction, reading
+from consentry.examine.constanttargets import path_pattern
+from consentry.examine.shell.findings import Findings
+from consentry.examine.shell.targets import is_nothing, paths
+from consentry.examine.shell.words import Word
+from consentry.surface.dimensions import LoadLevel
+from consentry.surface.pattern import ABSOLUTE_PATH_MARK
+
+MOST_DEEP: Final = 6
+"""Code inside code inside code, and so on, is not followed deeper."""
+
+_AWK_POWERS: Final = re.compile(r"system|getline|[|>]|@load|@include|ENVIRON|close|/inet/")
+_SED_POWERS: Final = re.compile(
+    r"(?:^|[;{}\n!])\s*(?:\d+|\$|/[^/]*/)?\s*[erwRW](?:\s|$)|/[gpIi0-9]*[ew]"
+)
+_SUBSTITUTION: Final = re.compile(
+    r"\s*(?:s|tr|y)([/|#,!:@])(?:(?!\1)[^\\$@`]|\\.|\$(?=\1))*\1[^$@`]*\1[gimsx]*;?\s*"
+)
+
+
+class Code:
+    """Reads code inside of a script with the reader of its language."""
+
+    def __init__(
+        self, findings: Findings, depth: int, shell: Callable[[bytes, int], Extraction]
+    ) -> None:
+        self._findings = findings
+        self._depth = depth
+        self._shell = shell
+
+    def text(self, language: str, word: Word, line: int, reason: str) -> None:
+        """Code as text."""
+        text = word.constant
+        if text is None or (language == "shell" and self._depth >= MOST_DEEP):
+            self._findings.load(line, reason)
+            return
+        content = text.encode("utf-8", "replace")
+        match language:
+            case "shell":
+                self._findings.include(self._shell(content, self._depth + 1), line)
+            case "python":
+                from consentry.examine.python.extract import (  # noqa: PLC0415 - for few
+                    extract_python,
+                )
+
+                self._findings.include(extract_python(content), line)
+            case "javascript":
+                from consentry.examine.javascript import (  # noqa: PLC0415 - for few
+                    extract_javascript,
+                )
+
+                self._findings.include(extract_javascript(content), line)
+            case "awk" if not _AWK_POWERS.search(text):
+                pass
+            case "sed" if not _SED_POWERS.search(text):
+                pass
+            case "perl" if _SUBSTITUTION.fullmatch(text):
+                pass
+            case _:
+                digest = hashlib.sha256(content).hexdigest()
+                self._findings.unknown(f"{language} sha256:{digest}", line, reason)
+
+    def file(self, language: str, word: Word, line: int, reason: str) -> None:
+        """Code in a file: of the same tree it is read there, elsewhere nobody can tell."""
+        if word.is_whole and is_nothing(word):
+            return
+        if not word.is_whole or "://" in word.text:
+            self._findings.load(line, reason)
+            return
+        self._findings.power(paths(reading, word), line, reason)
+        pattern = path_pattern(word.text)
+        if pattern is None or pattern == ABSOLUTE_PATH_MARK or pattern.startswith(("/", "~")):
+            self._findings.load(line, reason, LoadLevel.LIMITED)
+        elif language == "other":
+            self._findings.unknown(f"file {pattern}", line, "no extractor reads what runs here")
+        else:
+            self._findings.script(f"./{pattern.removeprefix('./')}", line)

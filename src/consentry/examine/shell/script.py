@@ -1,0 +1,151 @@
+"""What a script says about its names: variables that it sets, functions that it defines.
+
+A variable counts as that of the environment where nothing before it gave it a value. A function
+hides the program of its name only where it is certain to be defined: not in a branch, not after the
+call, and not when the script takes functions back.
+"""
+
+from typing import Final
+
+from consentry.examine.shell.commandtable import shell_words
+from consentry.examine.shell.words import COMPUTED, Word, read_word
+from consentry.examine.syntaxtree import Syntax, Tree
+
+_SURE: Final = frozenset({"program", "compound_statement", "function_definition"})
+_READERS: Final = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "local", "let"})
+_MOST_CLIMB: Final = 64
+_MOST_FOLLOWED: Final = 8
+
+
+class Script:
+    """The names of one script."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._assigned: dict[str, list[Syntax]] = {}
+        self._functions: dict[str, list[Syntax]] = {}
+        self._takes_back = False
+        self._following = 0
+        self._in_function: dict[Syntax, bool] = {}
+        for node in tree.upwards:
+            self._collect(node)
+
+    def _collect(self, node: Syntax) -> None:
+        match node.kind:
+            case "variable_assignment":
+                name = node.child("name")
+                is_for_one_command = node.up.kind == "command" and node.up.child("name") is not None
+                if name is not None and not is_for_one_command:
+                    text = name.text.partition("[")[0]
+                    self._assigned.setdefault(text, []).append(node)
+            case "for_statement" | "c_style_for_statement":
+                variable = node.child("variable")
+                if variable is not None:
+                    self._assigned.setdefault(variable.text, []).append(variable)
+            case "declaration_command":
+                for child in node.children:
+                    if child.kind == "variable_name" and _is_local(node):
+                        self._assigned.setdefault(child.text, []).append(child)
+            case "binary_expression":
+                left, operator = node.child("left"), node.child("operator")
+                if left is not None and left.kind == "variable_name" and _sets(operator):
+                    self._assigned.setdefault(left.text, []).append(node)
+            case "command":
+                self._collect_command(node)
+            case "function_definition":
+                name = node.child("name")
+                if name is not None and self._is_sure(node):
+                    self._functions.setdefault(name.text, []).append(node)
+            case "unset_command":
+                self._takes_back |= any(child.text == "-f" for child in node.children)
+
+    def _collect_command(self, node: Syntax) -> None:
+        name = node.child("name")
+        words = list(node.fields("argument"))
+        if name is None or name.text not in _READERS:
+            return
+        for at, word in enumerate(words):
+            is_name = word.kind == "word" and word.text.isidentifier()
+            if name.text == "printf" and not (at and words[at - 1].text == "-v"):
+                continue
+            if is_name:
+                self._assigned.setdefault(word.text, []).append(word)
+
+    def _is_sure(self, node: Syntax) -> bool:
+        above: Syntax = node.up
+        for _ in range(_MOST_CLIMB):
+            if above.kind not in _SURE:
+                return False
+            if above.kind == "program":
+                return True
+            above = above.up
+        return False
+
+    def is_in_function(self, node: Syntax) -> bool:
+        """Whether the node runs when a function is called."""
+        passed: list[Syntax] = []
+        above = node
+        while above.parent is not None:
+            if above in self._in_function or above.kind == "function_definition":
+                break
+            passed.append(above)
+            above = above.parent
+        found = self._in_function.get(above, above.kind == "function_definition")
+        for each in passed:
+            self._in_function[each] = found
+        return found
+
+    def is_function(self, name: str, place: Syntax) -> bool:
+        """Whether the name is for certain a function of the script, called from that place."""
+        if self._takes_back or name not in self._functions:
+            return False
+        if self.is_in_function(place):
+            return True
+        return any(each.end <= place.start for each in self._functions[name])
+
+    def is_from_environment(self, name: str, place: Syntax) -> bool:
+        """Whether reading the variable there may look at the environment."""
+        if not name or name.isdigit() or not name.isidentifier():
+            return False
+        if name in shell_words().own_variables:
+            return False
+        assigned = self._assigned.get(name, ())
+        around = [each for each in assigned if each.start <= place.start and place.end <= each.end]
+        if around and all(each is assigned[0] for each in around):
+            return True
+        if not assigned:
+            return True
+        if self.is_in_function(place):
+            return False
+        return all(each.start >= place.start for each in assigned)
+
+    def lookup(self, place: Syntax, name: str) -> Word:
+        """The value of a variable that is set once, to a constant, where nothing is in the way."""
+        if name == "HOME" and name not in self._assigned:
+            return Word("~")
+        if name == "PWD" and name not in self._assigned:
+            return Word(".")
+        assigned = self._assigned.get(name, ())
+        if len(assigned) != 1 or self._following > _MOST_FOLLOWED:
+            return COMPUTED
+        (node,) = assigned
+        value = node.child("value") if node.kind == "variable_assignment" else None
+        around = node.up.up if node.up.kind == "declaration_command" else node.up
+        is_before = node.end <= place.start or self.is_in_function(place)
+        if value is None or around.kind != "program" or not is_before or "[" in node.text[:80]:
+            return COMPUTED
+        if node.source[value.start - 2 : value.start - 1] == b"+":
+            return COMPUTED
+        self._following += 1
+        try:
+            return read_word(value, self.lookup)
+        finally:
+            self._following -= 1
+
+
+def _sets(operator: Syntax | None) -> bool:
+    return operator is not None and operator.kind == "="
+
+
+def _is_local(declaration: Syntax) -> bool:
+    text = declaration.text[:8]
+    return text.startswith(("local", "declare", "typeset"))
