@@ -3,7 +3,8 @@
 An effect that takes its target from an argument is here the step to a list without a target.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from consentry.examine.atoms import (
     ANYTHING,
@@ -29,13 +30,17 @@ from consentry.examine.constanttargets import (
 from consentry.examine.knowledge.effects import Effect, Power
 from consentry.surface.dimensions import LoadLevel
 
-_LISTED = {
+_LISTED: Final[dict[Power, tuple[Callable[[str], Atom], Callable[[str], Atom]]]] = {
     Power.NET: (connecting, host_atom),
     Power.PROC: (starting, program_atom),
     Power.ENV: (seeing, variable_atom),
     Power.CRYPTO: (encrypting, algorithm_atom),
 }
-_FILES = {Power.READ: (reading,), Power.WRITE: (writing,), Power.OPEN: (reading, writing)}
+_FILES: Final[dict[Power, tuple[Callable[[str], Atom], ...]]] = {
+    Power.READ: (reading,),
+    Power.WRITE: (writing,),
+    Power.OPEN: (reading, writing),
+}
 
 
 def bare_atoms(effects: Iterable[Effect]) -> Iterator[Atom]:

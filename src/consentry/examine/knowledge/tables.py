@@ -6,7 +6,6 @@ A row that has not the form of docs/reference/guard-tables.md is refused here, w
 """
 
 import json
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -26,6 +25,8 @@ class BadTable(ValueError):
 
 def compile_tables(sources: Mapping[str, str]) -> bytes:
     """The compact file from the TOML texts, by their file names."""
+    import tomllib  # noqa: PLC0415 - at run time the tables are made already
+
     modules: dict[str, dict[str, Any]] = {}
     distributions: dict[str, list[str]] = {}
     attributes: dict[str, list[str]] = {}
