@@ -50,7 +50,7 @@ class Holds(StrEnum):
     """What is at a key."""
 
     REQUIREMENTS = "requirements"
-    PYPI_TABLE = "pypi-table"
+    PYTHON_TABLE = "python-table"
     NPM_TABLE = "npm-table"
     NPM_NAMES = "npm-names"
     IMAGE = "image"
@@ -233,7 +233,7 @@ def _add_start(node: Node, findings: Findings) -> None:
 
 _ADD: Final[dict[Holds, Callable[[Node, Findings], None]]] = {
     Holds.REQUIREMENTS: _add_requirements,
-    Holds.PYPI_TABLE: _add_pypi_table,
+    Holds.PYTHON_TABLE: _add_pypi_table,
     Holds.NPM_TABLE: _add_npm_table,
     Holds.NPM_NAMES: _each(add_npm),
     Holds.IMAGE: _each(_add_image),
