@@ -17,9 +17,14 @@ import os
 
 TYPE_CHECKING = False  # as `typing` has it, which the launcher should not have to load
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from consentry.declare.patchbundle import PatchBundle
+    from consentry.declare.recipe import Recipe
+    from consentry.declare.toolregistry import ToolRegistry
+    from consentry.declare.wish import Wish
+    from consentry.examine.verdict import Verdict
     from consentry.service.approvals import Asker
     from consentry.service.callresults import CodeResult, RunResult, ToolResult
     from consentry.service.consentmanager import ConsentManager, ConsentResult
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     from consentry.service.effects import EffectView
     from consentry.service.givenvalues import Word
     from consentry.service.keptruns import Place
+    from consentry.service.patchcheck import Document
     from consentry.service.rehearsals import Settled
     from consentry.store.ledger import Ledger
     from consentry.surface.lattice import Surface
@@ -41,7 +47,9 @@ __all__ = [
     "RunResult",
     "Surface",
     "ToolResult",
+    "Verdict",
     "__version__",
+    "check_patch",
     "commit",
     "discard",
     "effect",
@@ -61,6 +69,7 @@ _ELSEWHERE = {
     "RunResult": "consentry.service.callresults",
     "Surface": "consentry.surface.lattice",
     "ToolResult": "consentry.service.callresults",
+    "Verdict": "consentry.examine.verdict",
 }
 
 
@@ -365,6 +374,50 @@ def undo(run: str) -> Settled:
     from consentry.service.undoing import undo_run  # noqa: PLC0415 - see above
 
     return undo_run(_effects(), run)
+
+
+def check_patch(
+    bundle: Document | PatchBundle,
+    wish: Document | Wish | None = None,
+    *,
+    registry: Document | ToolRegistry | None = None,
+    recipes: Iterable[Document | Recipe] = (),
+    offline: bool = False,
+    strict: bool = True,
+    replay: Document | Verdict | None = None,
+) -> Verdict:
+    """Says which powers a patch adds to the code, and whether a wish allows them; runs nothing of it.
+
+    A document may be the name of a file, a JSON object, or bytes.
+
+    Args:
+        bundle: the patch bundle: the name of a folder or of a JSON file, its JSON form, or a value.
+        wish: what the change may do; without one, nothing. One that the change touches counts as it
+            was before.
+        registry: the tools that recipes may name.
+        recipes: recipes that go with the change, besides those in it.
+        offline: blocks whatever reaches the network afterwards.
+        strict: without a wish, powers gained are `BLOCKED`, else `UNKNOWN`.
+        replay: an earlier verdict; where the new one differs, the answer is `UNKNOWN`.
+
+    Returns:
+        The verdict: `verdict.status`, or by the fields of its document, `verdict["status"]`. A bundle
+        that cannot be read is `UNKNOWN`.
+
+    Raises:
+        ConsentryError: a document is malformed, or a name leads nowhere; the code says which.
+    """
+    from consentry.examine.guard import Flags  # noqa: PLC0415 - see above
+    from consentry.service.patchcheck import check_patch as check  # noqa: PLC0415
+
+    return check(
+        bundle,
+        wish,
+        registry=registry,
+        recipes=recipes,
+        flags=Flags(offline=offline, strict=strict),
+        replay=replay,
+    )
 
 
 def _effects() -> Place:

@@ -131,7 +131,8 @@ def _block(verdict: Verdict, wish: Wish | None) -> str:
         parts.append(f"<p>No wish can allow:</p><ul>{listed}</ul>")
     if suggestion.lines:
         text = "\n".join(map(_escaped, suggestion.lines))
-        parts.append(f"<p>This block would allow the rest:</p><pre>{text}</pre>")
+        rest = "the rest" if suggestion.never else "it"
+        parts.append(f"<p>This block would allow {rest}:</p><pre>{text}</pre>")
     return _section("What a wish would say", "".join(parts)) if parts else ""
 
 

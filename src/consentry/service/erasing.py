@@ -23,6 +23,7 @@ from consentry.enforce.commitrecover import Recovery, recover
 from consentry.enforce.foldertree import remove_folder
 from consentry.enforce.keptshelf import SHELVES
 from consentry.service.documentcache import FOLDER as DOCUMENTS
+from consentry.service.guardplaces import FOLDER as EXTRACTIONS
 from consentry.service.ledgers import DATABASE_NAME, LedgerPlace, ledger_place
 from consentry.service.passphrase import FILE_NAME as PASSPHRASE
 from consentry.service.runledger import HASHES
@@ -39,7 +40,7 @@ _OURS: Final = re.compile(
     r"|(\.)?(machine-id|checkpoint-key)(?(2)\.[0-9a-z.]+)"
     rf"|(\.)?{re.escape(PASSPHRASE)}(?(4)\.[0-9a-z.]+)"
 )
-_OUR_FOLDERS: Final = frozenset({COMMITS, DOCUMENTS, HASHES, RUNNING, *SHELVES})
+_OUR_FOLDERS: Final = frozenset({COMMITS, DOCUMENTS, EXTRACTIONS, HASHES, RUNNING, *SHELVES})
 
 
 @dataclass(frozen=True, slots=True)
