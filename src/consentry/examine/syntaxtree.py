@@ -138,6 +138,8 @@ class _Reading:
             self._upwards.append(above.pop())
             cursor.goto_parent()
             down = bool(above) and cursor.goto_next_sibling()
+        if has_problem and self._problem is None:
+            self._problem = root.start  # it lies in a branch that was not kept
         starts = (0, *_line_starts(self._content))
         line = None if self._problem is None else bisect_right(starts, self._problem)
         return Tree(root, tuple(self._upwards), line, starts)

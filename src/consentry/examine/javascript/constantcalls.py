@@ -9,6 +9,7 @@ import binascii
 import json
 import posixpath
 import re
+import sys
 from collections.abc import Callable
 from typing import Final
 from urllib.parse import unquote
@@ -26,7 +27,7 @@ _PLAIN_PATTERN: Final = re.compile(r"(?:[^\\^$.*+?()\[\]{}|]|\\[^\w])+|\[[^\\\]^
 
 
 def _characters(given: list[Value]) -> Value:
-    if not all(isinstance(each, int) and 0 <= each < 0x110000 for each in given):
+    if not all(isinstance(each, int) and 0 <= each <= sys.maxunicode for each in given):
         return UNKNOWN
     return "".join(chr(each) for each in given if isinstance(each, int))
 

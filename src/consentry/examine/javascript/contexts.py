@@ -63,31 +63,41 @@ _PASSED_THROUGH: Final = frozenset(
 """Their first argument comes out again, or is called: the call speaks for it."""
 
 
-def context_of(node: Syntax, feeding: Feeding) -> Context:
-    """What happens to the value of the expression."""
-    while True:
+class Contexts:
+    """Answers for the expressions of one file."""
+
+    def __init__(self, feeding: Feeding) -> None:
+        self._feeding = feeding
+        self._known: dict[Syntax, Context] = {}
+
+    def of(self, node: Syntax) -> Context:
+        """What happens to the value of the expression."""
+        passed = [node]
+        while True:
+            found = self._known.get(node) or self._step(node)
+            if isinstance(found, Context):
+                break
+            node = found
+            passed.append(node)
+        for each in passed:
+            self._known[each] = found
+        return found
+
+    def _step(self, node: Syntax) -> Context | Syntax:
+        """What happens to it, or the expression around it that has its value."""
         above = node.up
-        kind, field = above.kind, node.field
-        if node in feeding.taken:
+        if node in self._feeding.taken:
             return Context.NAMED
-        if kind in WRAPPERS and above is not node:
-            if kind == "parenthesized_expression" and above.field == "condition":
-                return Context.LOOKED_AT
-            node = above
-        elif kind in ("ternary_expression", "binary_expression", "sequence_expression"):
-            found = _chosen(node, above)
-            if found is not None:
-                return found
-            node = above
-        elif kind == "arguments":
-            passed = _argument(node, above)
-            if passed is not None:
-                return passed
-            node = above.up
-        elif kind == "assignment_expression" and field == "right":
+        if above.kind in WRAPPERS and above is not node:
+            is_tested = above.kind == "parenthesized_expression" and above.field == "condition"
+            return Context.LOOKED_AT if is_tested else above
+        if above.kind in ("ternary_expression", "binary_expression", "sequence_expression"):
+            return _chosen(node, above) or above
+        if above.kind == "arguments":
+            return _argument(node, above) or above.up
+        if above.kind == "assignment_expression" and node.field == "right":
             return _assigned(above)
-        else:
-            return _plain(node, above, field)
+        return _plain(node, above, node.field)
 
 
 def _plain(node: Syntax, above: Syntax, field: str) -> Context:  # noqa: PLR0911 - one for each kind

@@ -73,6 +73,21 @@ class Feeding:
         for binding in {id(each): each for _, _, each, _ in scopes.patterns}.values():
             for source, path in binding.sources:
                 self._feed(source, binding, path)
+        self._by_kind = {
+            "assignment_expression": self._assignment,
+            "augmented_assignment_expression": self._augmented,
+            "update_expression": self._updated,
+            "for_in_statement": self._loop,
+            "pair": self._pair,
+            "shorthand_property_identifier": self._shorthand,
+            "field_definition": self._field,
+            "public_field_definition": self._field,
+            "return_statement": self._return,
+            "arrow_function": self._arrow,
+            "call_expression": self._called,
+            "new_expression": self._called,
+            "identifier": self._referred,
+        }
         for node in tree.upwards:
             self._collect(node)
 
@@ -81,40 +96,48 @@ class Feeding:
             self.feeds.setdefault(source, []).append((slot, path))
 
     def _collect(self, node: Syntax) -> None:
-        match node.kind:
-            case "assignment_expression":
-                self._assigned(node.child("left"), node.child("right"))
-            case "augmented_assignment_expression":
-                operator = node.child("operator")
-                keeps = operator is not None and operator.kind in _KEEPING
-                self._assigned(node.child("left"), node.child("right") if keeps else None)
-            case "update_expression":
-                self._assigned(node.child("argument"), None)
-            case "for_in_statement":
-                if node.child("kind") is None:
-                    self._assigned(node.child("left"), None)
-            case "pair":
-                key, value = node.child("key"), node.child("value")
-                if key is not None and not (value is not None and is_declared_type(value)):
-                    self._property(key_of(key), value)
-            case "shorthand_property_identifier":
-                self._property(name_of(node), node)
-            case "field_definition" | "public_field_definition":
-                key = node.child("property") or node.child("name")
-                if key is not None:
-                    self._property(key_of(key), node.child("value"))
-            case "return_statement":
-                function = self.scopes.of(node).function
-                if node.children and function is not None:
-                    self._returned(function, node.children[0])
-            case "arrow_function":
-                body = node.child("body")
-                if body is not None and body.kind != "statement_block":
-                    self._returned(node, body)
-            case "call_expression" | "new_expression":
-                self._called(node)
-            case "identifier" | "shorthand_property_identifier":
-                self._referred(node)
+        collect = self._by_kind.get(node.kind)
+        if collect is not None:
+            collect(node)
+
+    def _assignment(self, node: Syntax) -> None:
+        self._assigned(node.child("left"), node.child("right"))
+
+    def _augmented(self, node: Syntax) -> None:
+        operator = node.child("operator")
+        keeps = operator is not None and operator.kind in _KEEPING
+        self._assigned(node.child("left"), node.child("right") if keeps else None)
+
+    def _updated(self, node: Syntax) -> None:
+        self._assigned(node.child("argument"), None)
+
+    def _loop(self, node: Syntax) -> None:
+        if node.child("kind") is None:
+            self._assigned(node.child("left"), None)
+
+    def _pair(self, node: Syntax) -> None:
+        key, value = node.child("key"), node.child("value")
+        if key is not None and not (value is not None and is_declared_type(value)):
+            self._property(key_of(key), value)
+
+    def _shorthand(self, node: Syntax) -> None:
+        self._property(name_of(node), node)
+        self._referred(node)
+
+    def _field(self, node: Syntax) -> None:
+        key = node.child("property") or node.child("name")
+        if key is not None:
+            self._property(key_of(key), node.child("value"))
+
+    def _return(self, node: Syntax) -> None:
+        function = self.scopes.of(node).function
+        if node.children and function is not None:
+            self._returned(function, node.children[0])
+
+    def _arrow(self, node: Syntax) -> None:
+        body = node.child("body")
+        if body is not None and body.kind != "statement_block":
+            self._returned(node, body)
 
     def _referred(self, node: Syntax) -> None:
         binding = self.scopes.of(node).lookup(name_of(node))

@@ -50,7 +50,7 @@ class Flow:
         self.feeding = feeding
         self.scopes = feeding.scopes
         self.untouched = Untouched(feeding)
-        self.folding = Folding(self)
+        self.folding = Folding(feeding.scopes, self.untouched)
         self.is_settled = False
         self._has_changed = False
         self._by_kind: dict[str, Callable[[Syntax], Iterable[Thing]]] = {

@@ -5,12 +5,13 @@ and the functions of `constantcalls`. What goes deeper than a bound counts as co
 hides a power: a target that is computed is any target.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from consentry.examine.javascript.constantcalls import FUNCTIONS, method_called
 from consentry.examine.javascript.feeding import WRAPPERS, arguments_of, unwrapped
 from consentry.examine.javascript.literals import name_of, number_of, string_of, unescaped
-from consentry.examine.javascript.scopes import Kind, key_of
+from consentry.examine.javascript.scopes import Kind, Scopes, key_of
+from consentry.examine.javascript.untouched import Untouched
 from consentry.examine.javascript.values import (
     NO_THINGS,
     UNKNOWN,
@@ -20,9 +21,6 @@ from consentry.examine.javascript.values import (
     shown,
 )
 from consentry.examine.syntaxtree import Syntax
-
-if TYPE_CHECKING:
-    from consentry.examine.javascript.flow import Flow
 
 MOST_DEEP: Final = 40
 MOST_BRANCHES: Final = 16
@@ -35,8 +33,9 @@ _WORDS: Final[dict[str, Value]] = {"true": True, "false": False, "null": None}
 class Folding:
     """Folds the expressions of one file."""
 
-    def __init__(self, flow: "Flow") -> None:
-        self._flow = flow
+    def __init__(self, scopes: Scopes, untouched: Untouched) -> None:
+        self._scopes = scopes
+        self._untouched = untouched
         self._known: dict[Syntax, Value] = {}
 
     def forget(self) -> None:
@@ -133,11 +132,11 @@ class Folding:
         return UNKNOWN
 
     def _name(self, node: Syntax, depth: int) -> Value:
-        binding = self._flow.scopes.of(node).lookup(name_of(node))
+        binding = self._scopes.of(node).lookup(name_of(node))
         if binding is None or binding.kind not in _CONSTANT or len(binding.sources) != 1:
             return UNKNOWN
         source, path = binding.sources[0]
-        if source is None or not self._flow.untouched.is_untouched(binding):
+        if source is None or not self._untouched.is_untouched(binding):
             return UNKNOWN
         for step in path:
             inner = unwrapped(source)
@@ -216,11 +215,11 @@ class Folding:
         """The object that is written out here, or where its name was given its only value."""
         inner = unwrapped(node)
         if inner.kind == "identifier":
-            binding = self._flow.scopes.of(inner).lookup(name_of(inner))
+            binding = self._scopes.of(inner).lookup(name_of(inner))
             if binding is None or binding.kind not in _CONSTANT or len(binding.sources) != 1:
                 return None
             source, path = binding.sources[0]
-            if source is None or path or not self._flow.untouched.is_untouched(binding):
+            if source is None or path or not self._untouched.is_untouched(binding):
                 return None
             inner = unwrapped(source)
         return inner if inner.kind == "object" else None

@@ -15,7 +15,7 @@ _MOST_CODE: Final = 0x10FFFF
 
 
 def name_of(node: Syntax) -> str:
-    """An identifier or property without its escapes: `ev\\u0061l` is `eval`."""
+    """An identifier or property without its escapes."""
     text = node.text
     return unescaped(text) if "\\" in text else text
 

@@ -9,7 +9,7 @@ result called.
 from collections.abc import Iterator
 from typing import Final
 
-from consentry.examine.javascript.contexts import Context, context_of
+from consentry.examine.javascript.contexts import Context, Contexts
 from consentry.examine.javascript.feeding import unwrapped
 from consentry.examine.javascript.flow import Flow, things_of
 from consentry.examine.javascript.literals import name_of
@@ -30,8 +30,9 @@ _MOST_STEPS: Final = 64
 class Reflection:
     """Answers for the expressions of one file."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, contexts: Contexts) -> None:
         self._flow = flow
+        self._contexts = contexts
 
     def leads_to_code(self, node: Syntax, owner: Syntax) -> bool:
         """Whether `owner.constructor` is `Function`, and something is done with it."""
@@ -42,7 +43,7 @@ class Reflection:
         above = node.up
         if above.kind in _MEMBERS and node.field == "object":
             return self._key(above) not in _HARMLESS and self._key(above) != "constructor"
-        return context_of(node, self._flow.feeding) is not Context.LOOKED_AT
+        return self._contexts.of(node) is not Context.LOOKED_AT
 
     def makes_code(self, call: Syntax, callee: Syntax) -> bool:
         """Whether `x.constructor(…)` of an unknown value is used as one that makes code."""
@@ -80,28 +81,31 @@ class Reflection:
                 return True
             if any(thing.member and not thing.is_instance for thing in things_of(inner)):
                 return True
-            if inner.kind == "identifier":
-                binding = self._flow.scopes.of(inner).lookup(name_of(inner))
-                return binding is not None and (
-                    bool(binding.functions) or binding.kind in (Kind.FUNCTION, Kind.CLASS)
-                )
-            if inner.kind in _MEMBERS:
-                owner = inner.child("object")
-                if owner is None:
-                    return False
-                if self._key(inner) == "__proto__":
-                    node = owner
-                    continue
-                return unwrapped(owner).kind in _LITERALS - {"object"}
-            if inner.kind != "call_expression":
-                return False
-            callee, given = inner.child("function"), inner.child("arguments")
-            if callee is None or given is None or not given.children:
-                return False
-            if not any(thing in _PROTOTYPE_OF for thing in things_of(unwrapped(callee))):
-                return False
-            node = given.children[0]
+            behind = self._prototype_of(inner)
+            if behind is None:
+                return self._is_named_function(inner)
+            node = behind
         return False
+
+    def _is_named_function(self, node: Syntax) -> bool:
+        """A name of this file, or a method of a literal."""
+        if node.kind == "identifier":
+            binding = self._flow.scopes.of(node).lookup(name_of(node))
+            return binding is not None and (
+                bool(binding.functions) or binding.kind in (Kind.FUNCTION, Kind.CLASS)
+            )
+        owner = node.child("object") if node.kind in _MEMBERS else None
+        return owner is not None and unwrapped(owner).kind in _LITERALS - {"object"}
+
+    def _prototype_of(self, node: Syntax) -> Syntax | None:
+        """What the expression is the prototype of; that of a function leads to the same place."""
+        if node.kind in _MEMBERS:
+            return node.child("object") if self._key(node) == "__proto__" else None
+        callee, given = node.child("function"), node.child("arguments")
+        if callee is None or given is None or not given.children:
+            return None
+        is_asked = any(thing in _PROTOTYPE_OF for thing in things_of(unwrapped(callee)))
+        return given.children[0] if is_asked else None
 
     def destructured(self) -> Iterator[Syntax]:
         """Patterns that take the constructor of a function, or the constructor of a constructor."""

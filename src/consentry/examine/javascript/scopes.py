@@ -8,14 +8,16 @@ Functions in blocks are names of that block alone: a reader in sloppy mode would
 out, and taking such a name for the global it may hide names a power too many, never one too few.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from consentry.examine.javascript.importing import imported_names
 from consentry.examine.javascript.literals import name_of, string_of
-from consentry.examine.javascript.values import Thing
 from consentry.examine.syntaxtree import Syntax, Tree
+
+if TYPE_CHECKING:
+    from consentry.examine.javascript.values import Thing
 
 MOST_SCOPES: Final = 1000
 """Scopes nested deeper share one, so that looking up a name stays cheap; the file says so."""
@@ -47,8 +49,19 @@ _BLOCKS: Final = frozenset(
         "module",
     }
 )
+_NAMED: Final = CLASSES | {"enum_declaration", "internal_module", "module"}
 _OWN_THIS: Final = FUNCTIONS | {"class_body", "class_static_block"}
 _FUNCTION_LIKE: Final = FUNCTIONS | {"class_static_block", "internal_module", "module"}
+
+
+_TAKES_VALUE: Final = frozenset(
+    {
+        "identifier",
+        "shorthand_property_identifier_pattern",
+        "member_expression",
+        "subscript_expression",
+    }
+)
 
 
 class Rest(StrEnum):
@@ -59,6 +72,7 @@ class Rest(StrEnum):
 
 Step: TypeAlias = str | Syntax | Rest
 Path: TypeAlias = tuple[Step, ...]
+Taken: TypeAlias = tuple[Syntax, Path, Syntax | None]
 
 
 class Kind(StrEnum):
@@ -111,7 +125,7 @@ class Scope:
 
         self.is_function = is_function
         self.names: dict[str, Binding] = {}
-        self.depth = 0 if parent is None else parent.depth + 1
+        self.depth: int = 0 if parent is None else parent.depth + 1
 
     def lookup(self, name: str) -> Binding | None:
         """The binding that the name means here."""
@@ -148,6 +162,15 @@ class Scopes:
         self.patterns: list[tuple[Syntax, Syntax, Binding, Path]] = []
         """Declarations: the pattern, the node of the name, the binding, the path to it."""
 
+        self._by_kind: dict[str, Callable[[Syntax, Scope, Scope], None]] = {
+            "identifier": self._identifier,
+            "variable_declarator": self._declarator,
+            "for_in_statement": self._loop,
+            "import_statement": self._import,
+            "catch_clause": self._catch,
+            **dict.fromkeys(FUNCTIONS, self._declare_function),
+            **dict.fromkeys(_NAMED, self._named),
+        }
         self._declare_all(tree.root)
 
     def of(self, node: Syntax) -> Scope:
@@ -177,35 +200,37 @@ class Scopes:
         return Scope(scope, function, is_function=kind in _FUNCTION_LIKE)
 
     def _declare(self, node: Syntax, scope: Scope, inner: Scope) -> None:
-        kind = node.kind
-        if kind == "identifier":
-            if scope.function is not None and node.text == "arguments":
-                self.uses_arguments.add(scope.function)
-        elif kind == "variable_declarator":
-            pattern = node.child("name")
-            if pattern is not None:
-                self._declare_pattern(node, pattern, scope, _declared(node.up), node.child("value"))
-        elif kind in FUNCTIONS:
-            self._declare_function(node, scope, inner)
-        elif kind in CLASSES:
-            name = node.child("name")
-            if name is not None:
-                scope.declare(name_of(name), Kind.CLASS)
-        elif kind == "for_in_statement":
-            left = node.child("left")
-            if left is not None and node.child("kind") is not None:
-                self._declare_pattern(node, left, inner, Kind.LET, None)
-        elif kind == "import_statement":
-            for name, things in imported_names(node):
-                scope.declare(name, Kind.IMPORT).things |= things
-        elif kind == "catch_clause":
-            parameter = node.child("parameter")
-            if parameter is not None:
-                self._declare_pattern(node, parameter, inner, Kind.PARAMETER, None)
-        elif kind in ("enum_declaration", "internal_module", "module"):
-            name = node.child("name")
-            if name is not None and name.kind == "identifier":
-                scope.declare(name_of(name), Kind.CLASS)
+        declare = self._by_kind.get(node.kind)
+        if declare is not None:
+            declare(node, scope, inner)
+
+    def _identifier(self, node: Syntax, scope: Scope, _: Scope) -> None:
+        if scope.function is not None and node.text == "arguments":
+            self.uses_arguments.add(scope.function)
+
+    def _declarator(self, node: Syntax, scope: Scope, _: Scope) -> None:
+        pattern = node.child("name")
+        if pattern is not None:
+            self._declare_pattern(node, pattern, scope, _declared(node.up), node.child("value"))
+
+    def _named(self, node: Syntax, scope: Scope, _: Scope) -> None:
+        name = node.child("name")
+        if name is not None and name.kind in ("identifier", "type_identifier"):
+            scope.declare(name_of(name), Kind.CLASS)
+
+    def _loop(self, node: Syntax, _: Scope, inner: Scope) -> None:
+        left = node.child("left")
+        if left is not None and node.child("kind") is not None:
+            self._declare_pattern(node, left, inner, Kind.LET, None)
+
+    def _import(self, node: Syntax, scope: Scope, _: Scope) -> None:
+        for local, things in imported_names(node):
+            scope.declare(local, Kind.IMPORT).things |= things
+
+    def _catch(self, node: Syntax, _: Scope, inner: Scope) -> None:
+        parameter = node.child("parameter")
+        if parameter is not None:
+            self._declare_pattern(node, parameter, inner, Kind.PARAMETER, None)
 
     def _declare_pattern(
         self, node: Syntax, pattern: Syntax, scope: Scope, kind: Kind, value: Syntax | None
@@ -250,41 +275,40 @@ class Scopes:
         self.parameters[node] = taken
 
 
-def names_in(pattern: Syntax) -> Iterator[tuple[Syntax, Path, Syntax | None]]:
+def names_in(pattern: Syntax) -> Iterator[Taken]:
     """Each name or member that a pattern gives a value, the path to it, and its default."""
-    below: list[tuple[Syntax, Path, Syntax | None]] = [(pattern, (), None)]
+    below: list[Taken] = [(pattern, (), None)]
     while below:
         node, path, fallback = below.pop()
         if len(path) > MOST_PATH:
             path = (*path[:MOST_PATH], Rest.REST)
-        match node.kind:
-            case "identifier" | "shorthand_property_identifier_pattern":
-                yield node, path, fallback
-            case "member_expression" | "subscript_expression":
-                yield node, path, fallback
-            case "object_pattern":
-                below += [_shorthand(child, path) for child in node.children]
-            case "pair_pattern":
-                key, value = node.child("key"), node.child("value")
-                if key is not None and value is not None:
-                    below.append((value, (*path, key_of(key)), fallback))
-            case "array_pattern":
-                below += [(each, (*path, str(at)), None) for at, each in enumerate(node.children)]
-            case "assignment_pattern":
-                left = node.child("left")
-                if left is not None:
-                    below.append((left, path, node.child("right")))
-            case "rest_pattern":
-                below += [(child, (*path, Rest.REST), None) for child in node.children]
-            case "required_parameter" | "optional_parameter":
-                inner = node.child("pattern")
-                if inner is not None:
-                    below.append((inner, path, node.child("value")))
-            case "parenthesized_expression" | "non_null_expression" | "as_expression":
-                below += [(child, path, fallback) for child in node.children[:1]]
+        if node.kind in _TAKES_VALUE:
+            yield node, path, fallback
+        else:
+            below += _inside(node, path, fallback)
 
 
-def _shorthand(node: Syntax, path: Path) -> tuple[Syntax, Path, Syntax | None]:
+def _inside(node: Syntax, path: Path, fallback: Syntax | None) -> Iterator[Taken]:
+    match node.kind:
+        case "object_pattern":
+            yield from (_shorthand(child, path) for child in node.children)
+        case "pair_pattern":
+            key, value = node.child("key"), node.child("value")
+            if key is not None and value is not None:
+                yield value, (*path, key_of(key)), fallback
+        case "array_pattern":
+            yield from ((each, (*path, str(at)), None) for at, each in enumerate(node.children))
+        case "assignment_pattern" | "required_parameter" | "optional_parameter":
+            inner = node.child("left") or node.child("pattern")
+            if inner is not None:
+                yield inner, path, node.child("right") or node.child("value")
+        case "rest_pattern":
+            yield from ((child, (*path, Rest.REST), None) for child in node.children)
+        case "parenthesized_expression" | "non_null_expression" | "as_expression":
+            yield from ((child, path, fallback) for child in node.children[:1])
+
+
+def _shorthand(node: Syntax, path: Path) -> Taken:
     """`{a}` and `{a = 1}` name the property and the variable at once."""
     left = node.child("left") if node.kind == "object_assignment_pattern" else None
     name = node if left is None else left

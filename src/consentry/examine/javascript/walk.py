@@ -15,7 +15,7 @@ from consentry.examine.atoms import (
     seeing,
 )
 from consentry.examine.constanttargets import host_atom, path_atoms, variable_atom
-from consentry.examine.javascript.contexts import Context, context_of
+from consentry.examine.javascript.contexts import Context, Contexts
 from consentry.examine.javascript.effects import Place, atoms_of, bare_atoms
 from consentry.examine.javascript.feeding import arguments_of, is_declared_type, unwrapped
 from consentry.examine.javascript.flow import Flow, listed_in, things_of
@@ -60,7 +60,8 @@ class Walk:
         self._flow = flow
         self._folding = flow.folding
         self._tree = flow.tree
-        self._reflection = Reflection(flow)
+        self._contexts = Contexts(flow.feeding)
+        self._reflection = Reflection(flow, self._contexts)
         self._has_declared_type = False
         self._called_types: list[Syntax] = []
         self._found: dict[tuple[Atom, int], Found] = {}
@@ -285,7 +286,7 @@ class Walk:
     # ---- mentions ----------------------------------------------------------------------------
 
     def _mentioned(self, node: Syntax, found: Things) -> None:
-        context = context_of(node, self._flow.feeding)
+        context = self._contexts.of(node)
         if context is Context.HANDED_ON:
             for thing in sorted(found):
                 if thing == _FUNCTION and is_declared_type(node):

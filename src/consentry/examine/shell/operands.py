@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from consentry.examine.atoms import ANYTHING, connecting, reading, seeing, starting, writing
 from consentry.examine.constanttargets import variable_atom
@@ -11,12 +11,11 @@ from consentry.examine.shell.arguments import Arguments
 from consentry.examine.shell.code import Code
 from consentry.examine.shell.commandtable import CommandRow
 from consentry.examine.shell.findings import Findings
+from consentry.examine.shell.places import Place
 from consentry.examine.shell.words import COMPUTED, Word
 
-if TYPE_CHECKING:
-    from consentry.examine.shell.running import Place
-
 _CODE: Final = frozenset({"shell", "python", "javascript", "awk", "sed", "perl", "other"})
+_COMMANDS: Final = frozenset({"command", "assign-command", "joined-command"})
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _TESTS_OF_FILES: Final = re.compile(r"-[abcdefghkprstuwxGLNOS]")
 _GIT_RUNS: Final = re.compile(
@@ -33,7 +32,7 @@ _NETWORK_MODULES: Final = frozenset(
     {"pip", "http.server", "ensurepip", "smtpd", "twine", "pipx", "uv"}
 )
 
-Run = Callable[[list[Word], "Place", int], None]
+Run = Callable[[list[Word], Place, int], None]
 
 
 class Operands:
@@ -43,8 +42,20 @@ class Operands:
         self._findings = findings
         self._code = code
         self._run = run
+        self._others: dict[str, Callable[[Word, Place], None]] = {
+            "dd": self._copied,
+            "data": self._posted,
+            "git-config": self._configured,
+            "git-key": self._key,
+            "ssh-option": self._ssh_option,
+            "python-module": self._module,
+            "socat": self._connected,
+            "env": self._variable,
+            "load": self._load,
+            "any-command": self._anything,
+        }
 
-    def apply(self, row: CommandRow, told: Arguments, place: "Place", wrapped: int) -> bool:
+    def apply(self, row: CommandRow, told: Arguments, place: Place, wrapped: int) -> bool:
         """All operands; whether one of them names a place of the network."""
         kinds = list(row.operands)
         if kinds and row.script_options and told.has(row.script_options):
@@ -53,28 +64,34 @@ class Operands:
             kinds = ["both*" if kind == "read*" else kind for kind in kinds]
         has_target = False
         for at, kind, word in _paired(kinds, told.operands):
-            rest = told.operands[at:]
-            if kind == "command":
-                self._run(rest, place, wrapped + 1)
-                return has_target
-            if kind == "assign-command":
-                self._assigned(rest, place, wrapped, row)
-                return has_target
-            if kind == "joined-command":
-                self._joined(rest, place)
+            if kind in _COMMANDS:
+                self._command(kind, told.operands[at:], place, wrapped, row)
                 return has_target
             if kind == "remote":
                 has_target |= self._remote(word, place, is_last=at == len(told.operands) - 1)
             elif kind == "host" and "port" in kinds:
-                port = rest[1].text if len(rest) > 1 and rest[1].is_whole else ""
-                atom = targets.host(word, int(port) if port.isdigit() and len(port) < 6 else None)  # noqa: PLR2004
-                self._findings.power((atom,), place.line, place.reason)
+                self._host_and_port(word, told.operands[at + 1 : at + 2], place)
                 has_target = True
             else:
                 has_target |= self.value(kind, word, place)
         return has_target
 
-    def value(self, kind: str, word: Word, place: "Place") -> bool:
+    def _command(
+        self, kind: str, words: list[Word], place: Place, wrapped: int, row: CommandRow
+    ) -> None:
+        if kind == "command":
+            self._run(words, place, wrapped + 1)
+        elif kind == "assign-command":
+            self._assigned(words, place, wrapped, row)
+        else:
+            self._joined(words, place)
+
+    def _host_and_port(self, word: Word, after: list[Word], place: Place) -> None:
+        port = after[0].text if after and after[0].is_whole else ""
+        number = int(port) if re.fullmatch(r"[0-9]{1,5}", port) else None
+        self._findings.power((targets.host(word, number),), place.line, place.reason)
+
+    def value(self, kind: str, word: Word, place: Place) -> bool:
         """One word of a kind; whether it names a place of the network."""
         line, reason = place.line, place.reason
         if kind in _CODE:
@@ -92,11 +109,11 @@ class Operands:
             ]
             self._findings.power((make(word),), line, reason)
             return True
-        elif kind in _OTHERS:
-            _OTHERS[kind](self, word, place)
+        elif kind in self._others:
+            self._others[kind](word, place)
         return False
 
-    def tested(self, words: list[Word], place: "Place") -> None:
+    def tested(self, words: list[Word], place: Place) -> None:
         """`test -f FILE`: files that are constants are looked at."""
         for at, word in enumerate(words[:-1]):
             after = words[at + 1]
@@ -109,7 +126,7 @@ class Operands:
 
     # ---- words that are commands -------------------------------------------------------------
 
-    def _assigned(self, words: list[Word], place: "Place", wrapped: int, row: CommandRow) -> None:
+    def _assigned(self, words: list[Word], place: Place, wrapped: int, row: CommandRow) -> None:
         while words and _ASSIGNMENT.match(words[0].text):
             words = words[1:]
         if words and words[0].text == "--":
@@ -119,7 +136,7 @@ class Operands:
         elif row.alone:
             self._findings.power((seeing(ANYTHING),), place.line, place.reason)
 
-    def _joined(self, words: list[Word], place: "Place") -> None:
+    def _joined(self, words: list[Word], place: Place) -> None:
         """Programs that make one line of shell code from their words."""
         known = [word.text for word in words if word.is_whole]
         if len(known) == len(words):
@@ -128,7 +145,7 @@ class Operands:
             self._run(words, place, 1)
             self._findings.load(place.line, place.reason)
 
-    def _command_line(self, kind: str, word: Word, place: "Place") -> None:
+    def _command_line(self, kind: str, word: Word, place: Place) -> None:
         if kind == "maybe-command-line" and not (word.is_whole and " " in word.text):
             if not word.is_whole:
                 self._findings.power((starting(ANYTHING),), place.line, place.reason)
@@ -137,7 +154,7 @@ class Operands:
 
     # ---- words of certain programs -----------------------------------------------------------
 
-    def _remote(self, word: Word, place: "Place", *, is_last: bool) -> bool:
+    def _remote(self, word: Word, place: Place, *, is_last: bool) -> bool:
         host = targets.remote_host(word)
         if host is not None:
             self._findings.power((host,), place.line, place.reason)
@@ -146,7 +163,7 @@ class Operands:
         self._findings.power(targets.paths(make, word), place.line, place.reason)
         return False
 
-    def _copied(self, word: Word, place: "Place") -> None:
+    def _copied(self, word: Word, place: Place) -> None:
         name, _, path = word.text.partition("=")
         make = {"if": reading, "of": writing}.get(name)
         if make is not None:
@@ -154,32 +171,32 @@ class Operands:
                 targets.paths(make, Word(path, word.is_whole)), place.line, place.reason
             )
 
-    def _posted(self, word: Word, place: "Place") -> None:
+    def _posted(self, word: Word, place: Place) -> None:
         """`@file` as data, alone or behind `name=`."""
         found = re.match(r"(?:[^=@\s]*=)?[@<](.*)", word.text, re.DOTALL)
         if found is not None and found[1]:
             file = Word(found[1].partition(";")[0], word.is_whole)
             self._findings.power(targets.paths(reading, file), place.line, place.reason)
 
-    def _configured(self, word: Word, place: "Place") -> None:
+    def _configured(self, word: Word, place: Place) -> None:
         if not word.is_whole or _GIT_RUNS.match(word.text):
             self._findings.power((starting(ANYTHING),), place.line, place.reason)
 
-    def _key(self, word: Word, place: "Place") -> None:
+    def _key(self, word: Word, place: Place) -> None:
         if word.is_whole and _GIT_RUNS.match(word.text):
             self._findings.power((starting(ANYTHING),), place.line, place.reason)
 
-    def _ssh_option(self, word: Word, place: "Place") -> None:
+    def _ssh_option(self, word: Word, place: Place) -> None:
         if not word.is_whole or _SSH_RUNS.match(word.text):
             self._findings.power((starting(ANYTHING),), place.line, place.reason)
 
-    def _module(self, word: Word, place: "Place") -> None:
+    def _module(self, word: Word, place: Place) -> None:
         if not word.is_whole:
             self._findings.load(place.line, place.reason)
         elif word.text in _NETWORK_MODULES:
             self._findings.power(_NETWORK, place.line, place.reason)
 
-    def _connected(self, word: Word, place: "Place") -> None:
+    def _connected(self, word: Word, place: Place) -> None:
         found = _SOCAT_RUNS.match(word.text)
         if found is not None or not word.is_whole:
             text = (
@@ -189,13 +206,13 @@ class Operands:
             )
             self._code.text("shell", text, place.line, place.reason)
 
-    def _variable(self, word: Word, place: "Place") -> None:
+    def _variable(self, word: Word, place: Place) -> None:
         self._findings.power((variable_atom(word.constant),), place.line, place.reason)
 
-    def _anything(self, _: Word, place: "Place") -> None:
+    def _anything(self, _: Word, place: Place) -> None:
         self._findings.power((starting(ANYTHING),), place.line, place.reason)
 
-    def _load(self, word: Word, place: "Place") -> None:
+    def _load(self, word: Word, place: Place) -> None:
         self._findings.load(place.line, f"{place.reason} {word.text}")
 
 
@@ -221,17 +238,5 @@ _FILES: Final = {
     "read": lambda word: targets.paths(reading, word),
     "write": lambda word: targets.paths(writing, word),
     "both": targets.both,
-}
-_OTHERS: Final[dict[str, Callable[[Operands, Word, "Place"], None]]] = {
-    "dd": Operands._copied,
-    "data": Operands._posted,
-    "git-config": Operands._configured,
-    "git-key": Operands._key,
-    "ssh-option": Operands._ssh_option,
-    "python-module": Operands._module,
-    "socat": Operands._connected,
-    "env": Operands._variable,
-    "load": Operands._load,
-    "any-command": Operands._anything,
 }
 _NETWORK: Final = (connecting(),)

@@ -5,10 +5,8 @@ So are programs whose words are a command again (`sudo`, `env`, `xargs`, `find -
 """
 
 import re
-from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from consentry.base.values import dataclass
 from consentry.examine.atoms import ANYTHING, connecting, seeing
 from consentry.examine.constanttargets import program_atom
 from consentry.examine.javascript.effects import bare_atoms
@@ -17,7 +15,11 @@ from consentry.examine.shell.code import Code
 from consentry.examine.shell.commandtable import CommandRow, command_row, shell_words
 from consentry.examine.shell.findings import Findings
 from consentry.examine.shell.operands import Operands
+from consentry.examine.shell.places import Place
 from consentry.examine.shell.words import COMPUTED, Word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_WRAPPED: Final = 16
 """So many programs may start each other on one line."""
@@ -30,18 +32,6 @@ _FIND_RUNS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FIND_WRITES: Final = frozenset({"-fprint", "-fprint0", "-fls", "-fprintf"})
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a command stands: its line, how it reads, and what comes in on its standard input."""
-
-    line: int
-    reason: str
-    stdin: "Word | None"
-    """Text that comes in; computed for what another program writes; None when nothing does."""
-
-    is_function: Callable[[str], bool]
-
-
 class Running:
     """Adds what commands do to the findings of a script."""
 
@@ -50,6 +40,19 @@ class Running:
         self._code = code
         self._operands = Operands(findings, code, self.run)
         self._aliases: set[str] = set()
+        self._special: dict[str, Callable[[list[Word], Place], None]] = {
+            "eval": self._eval,
+            "source": self._source,
+            ".": self._source,
+            "trap": self._trap,
+            "alias": self._alias,
+            "enable": self._enable,
+            "set": self._shown,
+            "declare": self._shown,
+            "typeset": self._shown,
+            "test": self.tested,
+            "[": self.tested,
+        }
 
     def run(self, words: list[Word], place: Place, wrapped: int = 0) -> None:
         """One command, from its first word on."""
@@ -77,37 +80,41 @@ class Running:
     # ---- commands of the shell ---------------------------------------------------------------
 
     def _builtin(self, name: str, words: list[Word], place: Place, wrapped: int) -> bool:
-        match name:
-            case "eval":
-                texts = [word.constant for word in words]
-                known = [text for text in texts if text is not None]
-                whole = Word(" ".join(known)) if len(known) == len(texts) else COMPUTED
-                if words:
-                    self._code.text("shell", whole, place.line, place.reason)
-            case "source" | ".":
-                if words:
-                    self._code.file("shell", words[0], place.line, place.reason)
-            case "trap":
-                if len(words) > 1 and words[0].text not in ("-", "-p", "-l", ""):
-                    self._code.text("shell", words[0], place.line, place.reason)
-                elif words and not words[0].is_whole:
-                    self._findings.load(place.line, place.reason)
-            case "alias":
-                self._alias(words, place)
-            case "command" | "exec":
-                self._run_rest(name, words, place, wrapped)
-            case "enable":
-                if any(word.text.startswith("-f") for word in words):
-                    self._findings.load(place.line, place.reason)
-            case "set" | "declare" | "typeset" if not words:
-                self._findings.power((seeing(ANYTHING),), place.line, place.reason)
-            case "test" | "[":
-                self._operands.tested(words, place)
-            case _ if name in _RUNS_REST:
-                self.run(words, place, wrapped + 1)
-            case _:
-                return name in shell_words().builtins
+        """Whether the command is one of the shell; what it runs is looked into."""
+        special = self._special.get(name)
+        if special is not None:
+            special(words, place)
+        elif name in ("command", "exec"):
+            self._run_rest(name, words, place, wrapped)
+        elif name in _RUNS_REST:
+            self.run(words, place, wrapped + 1)
+        else:
+            return name in shell_words().builtins
         return True
+
+    def _eval(self, words: list[Word], place: Place) -> None:
+        known = [word.text for word in words if word.is_whole]
+        whole = Word(" ".join(known)) if len(known) == len(words) else COMPUTED
+        if words:
+            self._code.text("shell", whole, place.line, place.reason)
+
+    def _source(self, words: list[Word], place: Place) -> None:
+        if words:
+            self._code.file("shell", words[0], place.line, place.reason)
+
+    def _trap(self, words: list[Word], place: Place) -> None:
+        if len(words) > 1 and words[0].text not in ("-", "-p", "-l", ""):
+            self._code.text("shell", words[0], place.line, place.reason)
+        elif words and not words[0].is_whole:
+            self._findings.load(place.line, place.reason)
+
+    def _enable(self, words: list[Word], place: Place) -> None:
+        if any(word.text.startswith("-f") for word in words):
+            self._findings.load(place.line, place.reason)
+
+    def _shown(self, words: list[Word], place: Place) -> None:
+        if not words:
+            self._findings.power((seeing(ANYTHING),), place.line, place.reason)
 
     def _run_rest(self, name: str, words: list[Word], place: Place, wrapped: int) -> None:
         while words and words[0].text.startswith("-"):
@@ -172,9 +179,11 @@ class Running:
         is_named = bool(told.operands) and told.operands[0].text not in _STANDARD_INPUT
         is_told = told.has(row.script_options - {_FROM_INPUT})
         is_asked = _FROM_INPUT in row.script_options and told.has((_FROM_INPUT,))
-        if place.stdin is None or is_told or (is_named and not is_asked):
+        if is_told or (is_named and not is_asked):
             return
-        self._code.text(row.stdin or "other", place.stdin, place.line, place.reason)
+        text = place.standard_input()
+        if text is not None:
+            self._code.text(row.stdin or "other", text, place.line, place.reason)
 
     def _find(self, words: list[Word], place: Place, wrapped: int) -> None:
         folders: list[Word] = []

@@ -22,41 +22,64 @@ class Script:
 
     def __init__(self, tree: Tree) -> None:
         self._assigned: dict[str, list[Syntax]] = {}
-        self._functions: dict[str, list[Syntax]] = {}
+        self._functions: dict[str, int] = {}
+        """For each function, where its first definition ends."""
+
         self._takes_back = False
         self._following = 0
         self._in_function: dict[Syntax, bool] = {}
+        self._by_kind = {
+            "variable_assignment": self._assignment,
+            "for_statement": self._loop,
+            "declaration_command": self._declaration,
+            "binary_expression": self._arithmetic,
+            "command": self._collect_command,
+            "function_definition": self._function,
+            "unset_command": self._unset,
+        }
         for node in tree.upwards:
             self._collect(node)
+        self._first_set = {
+            name: min(node.start for node in assigned) for name, assigned in self._assigned.items()
+        }
 
     def _collect(self, node: Syntax) -> None:
-        match node.kind:
-            case "variable_assignment":
-                name = node.child("name")
-                is_for_one_command = node.up.kind == "command" and node.up.child("name") is not None
-                if name is not None and not is_for_one_command:
-                    text = name.text.partition("[")[0]
-                    self._assigned.setdefault(text, []).append(node)
-            case "for_statement" | "c_style_for_statement":
-                variable = node.child("variable")
-                if variable is not None:
-                    self._assigned.setdefault(variable.text, []).append(variable)
-            case "declaration_command":
-                for child in node.children:
-                    if child.kind == "variable_name" and _is_local(node):
-                        self._assigned.setdefault(child.text, []).append(child)
-            case "binary_expression":
-                left, operator = node.child("left"), node.child("operator")
-                if left is not None and left.kind == "variable_name" and _sets(operator):
-                    self._assigned.setdefault(left.text, []).append(node)
-            case "command":
-                self._collect_command(node)
-            case "function_definition":
-                name = node.child("name")
-                if name is not None and self._is_sure(node):
-                    self._functions.setdefault(name.text, []).append(node)
-            case "unset_command":
-                self._takes_back |= any(child.text == "-f" for child in node.children)
+        collect = self._by_kind.get(node.kind)
+        if collect is not None:
+            collect(node)
+
+    def _set(self, name: str, node: Syntax) -> None:
+        self._assigned.setdefault(name, []).append(node)
+
+    def _assignment(self, node: Syntax) -> None:
+        name = node.child("name")
+        is_for_one_command = node.up.kind == "command" and node.up.child("name") is not None
+        if name is not None and not is_for_one_command:
+            self._set(name.text.partition("[")[0], node)
+
+    def _loop(self, node: Syntax) -> None:
+        variable = node.child("variable")
+        if variable is not None:
+            self._set(variable.text, variable)
+
+    def _declaration(self, node: Syntax) -> None:
+        if _is_local(node):
+            for child in node.children:
+                if child.kind == "variable_name":
+                    self._set(child.text, child)
+
+    def _arithmetic(self, node: Syntax) -> None:
+        left, operator = node.child("left"), node.child("operator")
+        if left is not None and left.kind == "variable_name" and _sets(operator):
+            self._set(left.text, node)
+
+    def _function(self, node: Syntax) -> None:
+        name = node.child("name")
+        if name is not None and self._is_sure(node):
+            self._functions.setdefault(name.text, node.end)
+
+    def _unset(self, node: Syntax) -> None:
+        self._takes_back |= any(child.text == "-f" for child in node.children)
 
     def _collect_command(self, node: Syntax) -> None:
         name = node.child("name")
@@ -68,7 +91,7 @@ class Script:
             if name.text == "printf" and not (at and words[at - 1].text == "-v"):
                 continue
             if is_name:
-                self._assigned.setdefault(word.text, []).append(word)
+                self._set(word.text, word)
 
     def _is_sure(self, node: Syntax) -> bool:
         above: Syntax = node.up
@@ -100,7 +123,7 @@ class Script:
             return False
         if self.is_in_function(place):
             return True
-        return any(each.end <= place.start for each in self._functions[name])
+        return self._functions[name] <= place.start
 
     def is_from_environment(self, name: str, place: Syntax) -> bool:
         """Whether reading the variable there may look at the environment."""
@@ -108,15 +131,13 @@ class Script:
             return False
         if name in shell_words().own_variables:
             return False
-        assigned = self._assigned.get(name, ())
-        around = [each for each in assigned if each.start <= place.start and place.end <= each.end]
-        if around and all(each is assigned[0] for each in around):
+        assigned = self._assigned.get(name)
+        if assigned is None:
             return True
-        if not assigned:
+        first = assigned[0]
+        if first.start <= place.start and place.end <= first.end:
             return True
-        if self.is_in_function(place):
-            return False
-        return all(each.start >= place.start for each in assigned)
+        return not self.is_in_function(place) and self._first_set[name] >= place.start
 
     def lookup(self, place: Syntax, name: str) -> Word:
         """The value of a variable that is set once, to a constant, where nothing is in the way."""
@@ -124,10 +145,10 @@ class Script:
             return Word("~")
         if name == "PWD" and name not in self._assigned:
             return Word(".")
-        assigned = self._assigned.get(name, ())
+        assigned = self._assigned.get(name, [])
         if len(assigned) != 1 or self._following > _MOST_FOLLOWED:
             return COMPUTED
-        (node,) = assigned
+        node = assigned[0]
         value = node.child("value") if node.kind == "variable_assignment" else None
         around = node.up.up if node.up.kind == "declaration_command" else node.up
         is_before = node.end <= place.start or self.is_in_function(place)

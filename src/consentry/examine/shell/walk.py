@@ -7,7 +7,8 @@ from consentry.examine.atoms import ANYTHING, Extraction, reading, seeing, writi
 from consentry.examine.constanttargets import variable_atom
 from consentry.examine.shell.code import Code
 from consentry.examine.shell.findings import Findings
-from consentry.examine.shell.running import Place, Running
+from consentry.examine.shell.places import Place
+from consentry.examine.shell.running import Running
 from consentry.examine.shell.script import Script
 from consentry.examine.shell.targets import both, paths
 from consentry.examine.shell.words import COMPUTED, Word, read_word
@@ -35,6 +36,7 @@ class Walk:
         self._tree = tree
         self._script = Script(tree)
         self._findings = Findings()
+        self._writers: dict[Syntax, dict[Syntax, Syntax]] = {}
         self._code = Code(self._findings, depth, shell)
         self._running = Running(self._findings, self._code)
 
@@ -64,11 +66,11 @@ class Walk:
     def _word(self, node: Syntax) -> Word:
         return read_word(node, self._script.lookup)
 
-    def _place(self, node: Syntax, stdin: Word | None = None) -> Place:
+    def _place(self, node: Syntax) -> Place:
         return Place(
             self._tree.line(node),
             _said(node),
-            stdin,
+            lambda: self._standard_input(node),
             lambda name: self._script.is_function(name, node),
         )
 
@@ -80,7 +82,7 @@ class Walk:
             return
         words = [self._word(name)]
         words += [self._word(child) for child in node.fields("argument")]
-        self._running.run(words, self._place(node, self._standard_input(node)))
+        self._running.run(words, self._place(node))
 
     def _declaration(self, node: Syntax) -> None:
         words = [child.text for child in node.children if child.kind == "word"]
@@ -142,12 +144,18 @@ class Walk:
                 if found is not None and node.field == "body":
                     return self._incoming(found)
             if above.kind == "pipeline" and above.children[0] is not node:
-                at = above.children.index(node)
-                return self._piped(above.children[at - 1])
+                return self._piped(self._writer(above, node))
             if above.kind == "heredoc_redirect":
                 return self._piped_document(above)
             node = above
         return COMPUTED
+
+    def _writer(self, pipeline: Syntax, reader: Syntax) -> Syntax:
+        if pipeline not in self._writers:
+            self._writers[pipeline] = dict(
+                zip(pipeline.children[1:], pipeline.children, strict=False)
+            )
+        return self._writers[pipeline][reader]
 
     def _incoming(self, redirect: Syntax) -> Word:
         if redirect.kind == "herestring_redirect":

@@ -55,33 +55,19 @@ Lookup = Callable[[Syntax, str], Word]
 
 def read_word(node: Syntax, lookup: Lookup, nested: int = 0) -> Word:
     """The word that a node stands for; `lookup` answers for variables."""
-    match node.kind:
-        case "word" | "extglob_pattern" | "variable_name" | "test_operator" | "regex":
-            return _plain(node.text)
-        case "number" | "file_descriptor":
-            return Word(node.text)
-        case "raw_string":
-            return Word(node.text[1:-1])
-        case "ansi_c_string":
-            return Word(_ANSI.sub(_ansi, node.text[2:-1]))
-        case "string" | "translated_string":
-            return _quoted(node, lookup, nested)
-        case "simple_expansion" | "expansion":
-            return _expanded(node, lookup)
-        case "command_substitution":
-            return _substituted(node)
-        case "process_substitution":
-            return Word(PIPE, is_whole=False)
-        case "concatenation" | "command_name":
-            if nested > MOST_NESTED:
-                return COMPUTED
-            parts: list[Word] = []
-            for child in node.children:
-                parts.append(read_word(child, lookup, nested + 1))
-                if not parts[-1].is_whole:
-                    break
-            return joined(parts)
-    return COMPUTED
+    read = _BY_KIND.get(node.kind)
+    return COMPUTED if read is None else read(node, lookup, nested)
+
+
+def _together(node: Syntax, lookup: Lookup, nested: int) -> Word:
+    if nested > MOST_NESTED:
+        return COMPUTED
+    parts: list[Word] = []
+    for child in node.children:
+        parts.append(read_word(child, lookup, nested + 1))
+        if not parts[-1].is_whole:
+            break
+    return joined(parts)
 
 
 def joined(parts: list[Word]) -> Word:
@@ -157,3 +143,22 @@ def _substituted(node: Syntax) -> Word:
 
 def _squeezed(node: Syntax) -> str:
     return re.sub(r'["\s]', "", node.text)
+
+
+Reader = Callable[[Syntax, Lookup, int], Word]
+_UNQUOTED: Final = ("word", "extglob_pattern", "variable_name", "test_operator", "regex")
+_BY_KIND: Final[dict[str, Reader]] = {
+    **dict.fromkeys(_UNQUOTED, lambda node, _, __: _plain(node.text)),
+    "number": lambda node, _, __: Word(node.text),
+    "file_descriptor": lambda node, _, __: Word(node.text),
+    "raw_string": lambda node, _, __: Word(node.text[1:-1]),
+    "ansi_c_string": lambda node, _, __: Word(_ANSI.sub(_ansi, node.text[2:-1])),
+    "string": _quoted,
+    "translated_string": _quoted,
+    "simple_expansion": lambda node, lookup, _: _expanded(node, lookup),
+    "expansion": lambda node, lookup, _: _expanded(node, lookup),
+    "command_substitution": lambda node, _, __: _substituted(node),
+    "process_substitution": lambda _, __, ___: Word(PIPE, is_whole=False),
+    "concatenation": _together,
+    "command_name": _together,
+}
