@@ -115,6 +115,8 @@ def read_one(kind: FileKind, content: bytes) -> Extraction:
         return extract_file(kind, content)
     except (RecursionError, MemoryError):
         return _not_done(content, "nested too deeply")
+    except Exception as fault:  # noqa: BLE001 - whatever a hostile file brings about is not a PASS
+        return _not_done(content, f"a fault of the reader, {type(fault).__name__}")
 
 
 def _not_done(content: bytes, why: str) -> Extraction:
