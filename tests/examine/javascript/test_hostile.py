@@ -69,7 +69,7 @@ def test_broken_region_in_types_is_said() -> None:
 
 def test_comment_of_html_is_said() -> None:
     """A module reads as code what a script takes for a comment in the manner of HTML."""
-    assert words_of(extract_javascript(b"x\n<!-- y; eval(z)\n")) == "?syntax-"
+    assert words_of(extract_javascript(b"x;\n<!-- y; eval(z)\n")) == "?syntax-"
     assert words_of(extract_javascript(b"x <!-- y; eval(z)\n")) in ("?syntax-", "load:ANY")
 
 
