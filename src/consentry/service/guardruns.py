@@ -135,7 +135,7 @@ def _opened(asked: Asked) -> Iterator[tuple[Change, tuple[Path, ...]]]:
         # The top of a repository is looked for only where a document is named that may lie in it.
         is_judged_by = asked.wish is not None or asked.registry is not None
         tops = _tops(asked.repository) if is_judged_by else ()
-        yield replace(change, described=change.described or "a bundle"), (*roots_of(bundle), *tops)
+        yield replace(change, described="a patch bundle"), (*roots_of(bundle), *tops)
         return
     with _read(asked) as found:
         yield found, _tops(asked.repository)
