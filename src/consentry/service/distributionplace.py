@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput
+from consentry.base.errors import UsageProblem
 from consentry.declare.patchbundle import Blob
 from consentry.service.sourcefolder import opened_folder, read_beneath
 from consentry.service.sources import MOST_FILES, Entry, NotRead, Skipped, unreadable
@@ -123,8 +123,11 @@ def _version(distribution: Distribution) -> str:
 
 def _listed(distribution: Distribution, name: str) -> list[str]:
     try:
-        files = distribution.files
-        listed = None if files is None else [str(each) for each in files]
+        record = distribution.read_text("RECORD")
+        if record is not None:
+            listed = [row[0] for row in csv.reader(record.splitlines()) if row]
+        else:
+            listed = [str(each) for each in distribution.files or ()]
     except (OSError, ValueError, csv.Error, TypeError) as problem:
         raise _no_list(f"the list of files of `{name}` cannot be read") from problem
     if not listed:
@@ -134,5 +137,5 @@ def _listed(distribution: Distribution, name: str) -> list[str]:
     return listed
 
 
-def _no_list(message: str) -> BadInput:
-    return BadInput(Code.FILE_UNUSABLE, message, help_line="name the folder that it lies in")
+def _no_list(message: str) -> UsageProblem:
+    return UsageProblem(Code.FILE_UNUSABLE, message, help_line="name the folder that it lies in")

@@ -165,16 +165,17 @@ class FileSource:
 
     def has(self, path: str) -> bool:
         """Whether there is a file of that name."""
+        if "\0" in path:
+            return False
         try:
             descriptor = open_beneath(self._top, os.fsencode(path), os.O_PATH, crosses_mounts=True)
         except OSError as problem:
             return problem.errno == errno.ELOOP and self._linked(path) is not None
-        except ValueError:
-            return False
         try:
-            return stat.S_ISREG(os.fstat(descriptor).st_mode)
+            mode = os.fstat(descriptor).st_mode
         finally:
             os.close(descriptor)
+        return stat.S_ISREG(mode) or (stat.S_ISLNK(mode) and self._linked(path) is not None)
 
     def read(self, path: str) -> Blob | None:
         """The file of that name; raises where it is there and cannot be read."""
