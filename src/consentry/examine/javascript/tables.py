@@ -13,7 +13,7 @@ property `url` where an object is given. A row has some keys of its own:
 """
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
@@ -84,33 +84,55 @@ class Row:
         return tuple(dict.fromkeys(below))
 
 
+class Rows(Mapping[str, Row]):
+    """Rows by name, each made from its table when it is first asked for."""
+
+    def __init__(self, written: Mapping[str, Mapping[str, Any]]) -> None:
+        self._written = written
+        self._made: dict[str, Row] = {}
+
+    def __getitem__(self, name: str) -> Row:
+        made = self._made.get(name)
+        if made is None:
+            made = self._made[name] = self._make(name, self._written[name])
+        return made
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._written
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._written)
+
+    def __len__(self) -> int:
+        return len(self._written)
+
+    def _make(self, name: str, written: Mapping[str, Any]) -> Row:
+        twin = written.get("twin")
+        return _row(name, written) if twin is None else replace(node_rows()[twin], name=name)
+
+
 @lru_cache(maxsize=1)
-def node_rows() -> Mapping[str, Row]:
+def node_rows() -> Rows:
     """Globals, modules of Node.js, Deno and Bun."""
-    rows: dict[str, Row] = {}
+    written: dict[str, Mapping[str, Any]] = {}
     for table in _NODE_TABLES:
         for row in _table(table).get("object", ()):
-            for name in (row["name"], *row.get("also", ())):
-                rows[name] = _row(name, row)
-    return rows
+            written.update(dict.fromkeys((row["name"], *row.get("also", ())), row))
+    return Rows(written)
 
 
 @lru_cache(maxsize=1)
-def npm_rows() -> Mapping[str, Row]:
-    """Npm packages."""
-    rows: dict[str, Row] = {}
+def npm_rows() -> Rows:
+    """Packages of npm."""
+    written: dict[str, Mapping[str, Any]] = {}
     for table in _NPM_TABLES:
         read = _table(table)
         for group in read.get("group", ()):
-            for name in group["packages"].split():
-                rows[name] = _row(name, {"import": group["effects"]})
+            row = {"import": group["effects"]}
+            written.update(dict.fromkeys(group["packages"].split(), row))
         for row in read.get("package", ()):
-            for name in (row["name"], *row.get("also", ())):
-                twin = row.get("twin")
-                rows[name] = (
-                    _row(name, row) if twin is None else replace(node_rows()[twin], name=name)
-                )
-    return rows
+            written.update(dict.fromkeys((row["name"], *row.get("also", ())), row))
+    return Rows(written)
 
 
 def row_named(name: str) -> Row:
@@ -126,7 +148,7 @@ def row_of_module(module: str) -> str | None:
         return module
     plain = module.removeprefix("node:")
     while plain:
-        if plain in rows and rows[plain].name not in _NOT_MODULES:
+        if plain in rows and plain not in _NOT_MODULES:
             return plain
         plain = plain.rpartition("/")[0]
     package = package_of(module)

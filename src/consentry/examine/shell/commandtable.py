@@ -46,7 +46,7 @@ class ShellWords:
 
 def command_row(name: str) -> CommandRow | None:
     """The row of a program by the last part of its path."""
-    return _rows().get(name.rpartition("/")[2])
+    return _row_of(name.rpartition("/")[2])
 
 
 @lru_cache(maxsize=1)
@@ -62,12 +62,17 @@ def shell_words() -> ShellWords:
     )
 
 
+@lru_cache(maxsize=1024)
+def _row_of(name: str) -> CommandRow | None:
+    written = _written().get(name)
+    return None if written is None else _row(name, written)
+
+
 @lru_cache(maxsize=1)
-def _rows() -> Mapping[str, CommandRow]:
-    rows: dict[str, CommandRow] = {}
+def _written() -> Mapping[str, Mapping[str, Any]]:
+    rows: dict[str, Mapping[str, Any]] = {}
     for row in _table("shell_commands.toml")["command"]:
-        for name in (row["name"], *row.get("also", ())):
-            rows[name] = _row(name, row)
+        rows.update(dict.fromkeys((row["name"], *row.get("also", ())), row))
     return rows
 
 
