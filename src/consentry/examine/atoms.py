@@ -98,19 +98,35 @@ class ModuleImport:
 
 
 @dataclass(frozen=True, slots=True)
+class Ends:
+    """Where a file leaves off: what only the other files of its tree can tell.
+
+    `exports` are names of the file that stand for modules or members from elsewhere, as pairs; `outside`
+    are dotted names that it uses of modules no table knows, with their lines; `handed_on` are modules
+    with powers that it gives away as values; `open_names` are attributes that it takes from objects it
+    does not know, with their lines.
+    """
+
+    exports: tuple[tuple[str, str], ...] = ()
+    outside: tuple[tuple[str, int], ...] = ()
+    handed_on: tuple[str, ...] = ()
+    open_names: tuple[tuple[str, int], ...] = ()
+
+
+NO_ENDS: Final = Ends()
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """All that one file gives, whatever it is called and wherever it lies."""
 
     found: tuple[Found, ...] = ()
     unclassified: tuple[Unclassified, ...] = ()
     imports: tuple[ModuleImport, ...] = ()
+    ends: Ends = NO_ENDS
 
     def __or__(self, other: "Extraction") -> "Extraction":
-        return Extraction(
-            (*self.found, *other.found),
-            (*self.unclassified, *other.unclassified),
-            (*self.imports, *other.imports),
-        )
+        return joined((self, other))
 
 
 NOTHING_FOUND: Final = Extraction()
@@ -166,8 +182,22 @@ def joined(parts: Iterable[Extraction]) -> Extraction:
     found: list[Found] = []
     unknown: list[Unclassified] = []
     imports: list[ModuleImport] = []
+    ends: list[Ends] = []
     for part in parts:
         found += part.found
         unknown += part.unclassified
         imports += part.imports
-    return Extraction(tuple(found), tuple(unknown), tuple(imports))
+        if part.ends is not NO_ENDS:
+            ends.append(part.ends)
+    return Extraction(tuple(found), tuple(unknown), tuple(imports), _joined_ends(ends))
+
+
+def _joined_ends(ends: list[Ends]) -> Ends:
+    if len(ends) < 2:  # noqa: PLR2004 - nothing to join
+        return ends[0] if ends else NO_ENDS
+    return Ends(
+        tuple(each for end in ends for each in end.exports),
+        tuple(each for end in ends for each in end.outside),
+        tuple(each for end in ends for each in end.handed_on),
+        tuple(each for end in ends for each in end.open_names),
+    )

@@ -39,11 +39,11 @@ def files_of_import(
         for _ in range(given.level - 1):
             folder = folder.rpartition("/")[0]
         return _below(folder, parts, given.names, tree)
+    # Which folder counts depends on how the program is started: all of them do.
+    found: dict[str, None] = {}
     for root in _roots(importer):
-        found = _below(root, parts, given.names, tree)
-        if found is not None:
-            return found
-    return None
+        found.update(dict.fromkeys(_below(root, parts, given.names, tree) or ()))
+    return tuple(found) or None
 
 
 def _roots(importer: str) -> Iterator[str]:
@@ -71,9 +71,8 @@ def _below(
         elif number == len(parts) - 1 and not names:
             return tuple(found) or None
     for name in names:
-        for candidate in (f"{join(place, name)}.py", f"{join(place, name)}/__init__.py"):
-            if tree.has(candidate):
-                found.append(candidate)
+        candidates = (f"{join(place, name)}.py", f"{join(place, name)}/__init__.py")
+        found.extend(each for each in candidates if tree.has(each))
     if not parts and tree.has(join(root, "__init__.py")):
         found.append(join(root, "__init__.py"))
     return tuple(dict.fromkeys(found)) or None

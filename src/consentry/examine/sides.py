@@ -12,6 +12,7 @@ from typing import Final, Protocol
 from consentry.base.canonical import digest_bytes
 from consentry.base.values import dataclass
 from consentry.declare.patchbundle import Blob
+from consentry.examine.acrossfiles import powers_across
 from consentry.examine.atoms import (
     Atom,
     Extraction,
@@ -95,6 +96,7 @@ def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract
     found: list[Sited] = []
     doubts: list[Doubt] = []
     seen: set[str] = set()
+    extractions: dict[str, Extraction] = {}
     waiting = deque(sorted(touched))
     blobs: dict[str, Blob] = dict(touched)
     while waiting:
@@ -106,6 +108,7 @@ def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract
             doubts.append(Doubt(batch[0], Unclassified("too many files", 1, reason)))
             break
         for path, kind, extraction in _extracted(batch, blobs, tree, extract):
+            extractions[path] = extraction
             found += [Sited(path, each) for each in extraction.found]
             found += [Sited(path, each) for each in _classes(kind, extraction)]
             doubts += [Doubt(path, each) for each in extraction.unclassified]
@@ -121,6 +124,9 @@ def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract
                         if blob is not None:
                             blobs[name] = blob
                             waiting.append(name)
+    for path, each in powers_across(extractions, tree):
+        found.append(Sited(path, each))
+        found += [Sited(path, more) for more in _classes(FileKind.PYTHON, Extraction((each,)))]
     found.sort(key=lambda each: (each.file, each.found.line, each.found.atom, each.found.reason))
     doubts.sort(key=lambda each: (each.file, each.about.line, each.about.key))
     return Side(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(doubts)), tuple(sorted(seen)))

@@ -1,7 +1,8 @@
 """An extraction as bytes: compact JSON, read back strictly, for the cache and for worker processes.
 
     [[[dimension, operation, target], …], [[atom, line, reason, provenance], …],
-     [[key, line, reason], …], [[module, level, [name, …], line, is_known], …]]
+     [[key, line, reason], …], [[module, level, [name, …], line, is_known], …],
+     [[[name, reference], …], [[name, line], …], [module, …], [[name, line], …]]]
 
 `atom` is a place in the first list. What is not exactly of this form is no extraction: reading it
 gives None, and never an extraction with something left out.
@@ -11,7 +12,9 @@ import json
 from typing import Any, Final
 
 from consentry.examine.atoms import (
+    NO_ENDS,
     Atom,
+    Ends,
     Extraction,
     Found,
     ModuleImport,
@@ -21,7 +24,7 @@ from consentry.examine.atoms import (
 )
 from consentry.surface.dimensions import Dimension
 
-FORM: Final = 1
+FORM: Final = 2
 
 _DIMENSIONS: Final = {each.value: each for each in Dimension}
 _OPERATIONS: Final = {each.value: each for each in Operation}
@@ -31,6 +34,7 @@ _PROVENANCES: Final = {each.value: each for each in Provenance}
 def encode_extraction(extraction: Extraction) -> bytes:
     """The bytes of an extraction."""
     places: dict[Atom, int] = {}
+    ends = extraction.ends
     found = [
         (places.setdefault(each.atom, len(places)), each.line, each.reason, each.provenance.value)
         for each in extraction.found
@@ -43,6 +47,7 @@ def encode_extraction(extraction: Extraction) -> bytes:
             (each.module, each.level, each.names, each.line, each.is_known)
             for each in extraction.imports
         ],
+        (ends.exports, ends.outside, ends.handed_on, ends.open_names),
     )
     return json.dumps(rows, separators=(",", ":")).encode("ascii")
 
@@ -50,12 +55,13 @@ def encode_extraction(extraction: Extraction) -> bytes:
 def decode_extraction(content: bytes) -> Extraction | None:
     """The extraction that these bytes are; None for anything else."""
     try:
-        atom_rows, found, unclassified, imports = json.loads(content)
+        atom_rows, found, unclassified, imports, ends = json.loads(content)
         atoms = [_atom(*row) for row in atom_rows]
         return Extraction(
             tuple([_found(atoms, *row) for row in found]),
             tuple([_unclassified(*row) for row in unclassified]),
             tuple([_import(*row) for row in imports]),
+            _ends(*ends),
         )
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
@@ -77,6 +83,25 @@ def _unclassified(key: str, line: int, reason: str) -> Unclassified:
     if type(key) is not str or type(line) is not int or type(reason) is not str:
         raise TypeError(key)
     return Unclassified(key, line, reason)
+
+
+def _ends(exports: Any, outside: Any, handed_on: Any, open_names: Any) -> Ends:
+    if not (exports or outside or handed_on or open_names):
+        return NO_ENDS
+    if type(handed_on) is not list or not all(type(each) is str for each in handed_on):
+        raise TypeError(handed_on)
+    return Ends(
+        tuple([_pair(str, *row) for row in exports]),
+        tuple([_pair(int, *row) for row in outside]),
+        tuple(handed_on),
+        tuple([_pair(int, *row) for row in open_names]),
+    )
+
+
+def _pair(kind: type, name: str, value: Any) -> tuple[str, Any]:
+    if type(name) is not str or type(value) is not kind:
+        raise TypeError(name)
+    return name, value
 
 
 def _import(module: str, level: int, names: Any, line: int, is_known: Any) -> ModuleImport:
