@@ -55,6 +55,15 @@ CASES = [
     ("trap 'rm -f x' EXIT", "proc:rm write:x"),
     ('trap "$X" EXIT', "env:X load:ANY"),
     ("trap - INT", ""),
+    (
+        'T=$(mktemp); trap "rm -rf $T" EXIT',
+        "proc:mktemp write:/tmp/ write:ABSOLUTE_PATH proc:rm write:./ proc:*",
+    ),
+    ('bash -c "cd $D && make"', "env:D proc:bash proc:make proc:*"),
+    (
+        'bash -c "true; $(curl https://a.example.com)"',
+        "proc:bash proc:curl net:a.example.com:443 load:ANY",
+    ),
     # programs that start others
     ("sudo -u root make install", "proc:sudo proc:make"),
     ("sudo -E env A=b make", "proc:sudo proc:env proc:make"),
@@ -119,6 +128,11 @@ CASES = [
     ("awk 'BEGIN{system(\"id\")}'", "proc:awk ?awk-"),
     ("sed 's/a/b/' x; sed -i 's/a/b/' y", "proc:sed read:x read:y write:y"),
     ("sed 's/a/id/e' x", "proc:sed read:x ?sed-"),
+    ('sed -i "s/@V@/$V/g" x', "proc:sed env:V read:x write:x"),
+    ('sed "s/.*/$V/e" x', "proc:sed env:V read:x ?sed-"),
+    ("sed 's/a/'\"$V\"'/e' x", "proc:sed env:V read:x ?sed-"),
+    ('sed "$V" x', "proc:sed env:V read:x ?sed-"),
+    ('awk "/$P/ {print \\$1}" x', "proc:awk env:P read:x"),
     # files
     ("cat a b > c", "proc:cat read:a read:b write:c"),
     ("cat /etc/passwd", "proc:cat read:/etc/passwd read:ABSOLUTE_PATH"),

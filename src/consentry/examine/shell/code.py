@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from consentry.examine.atoms import Extraction, reading
+from consentry.examine.atoms import ANYTHING, Extraction, reading, starting
 from consentry.examine.constanttargets import path_pattern
 from consentry.examine.shell.findings import Findings
 from consentry.examine.shell.targets import is_nothing, paths
-from consentry.examine.shell.words import Word
+from consentry.examine.shell.words import ARGUMENT, Word
 from consentry.surface.dimensions import LoadLevel
 from consentry.surface.pattern import ABSOLUTE_PATH_MARK
 
@@ -37,14 +37,18 @@ class Code:
 
     def text(self, language: str, word: Word, line: int, reason: str) -> None:
         """Code as text."""
+        if language in ("sed", "awk", "perl"):
+            self._small(language, word, line, reason)
+            return
+        if language == "shell":
+            self._script(word, line, reason)
+            return
         text = word.constant
-        if text is None or (language == "shell" and self._depth >= MOST_DEEP):
+        if text is None:
             self._findings.load(line, reason)
             return
         content = text.encode("utf-8", "replace")
         match language:
-            case "shell":
-                self._findings.include(self._shell(content, self._depth + 1), line)
             case "python":
                 from consentry.examine.python.extract import (  # noqa: PLC0415 - for few
                     extract_python,
@@ -57,15 +61,33 @@ class Code:
                 )
 
                 self._findings.include(extract_javascript(content), line)
-            case "awk" if not _AWK_POWERS.search(text):
-                pass
-            case "sed" if not _SED_POWERS.search(text):
-                pass
-            case "perl" if _SUBSTITUTION.fullmatch(text):
-                pass
             case _:
                 digest = hashlib.sha256(content).hexdigest()
                 self._findings.unknown(f"{language} sha256:{digest}", line, reason)
+
+    def _script(self, word: Word, line: int, reason: str) -> None:
+        """Shell code; variables in it are words of commands, and may make others of them."""
+        known = word.text if word.is_whole else word.template
+        if known is None or known.startswith(ARGUMENT) or self._depth >= MOST_DEEP:
+            self._findings.load(line, reason)
+            return
+        content = known.encode("utf-8", "replace")
+        self._findings.include(self._shell(content, self._depth + 1), line)
+        if not word.is_whole:
+            self._findings.power((starting(ANYTHING),), line, reason)
+
+    def _small(self, language: str, word: Word, line: int, reason: str) -> None:
+        """Programs of a line or two, which mostly do nothing but change text."""
+        text = word.text if word.is_whole else f"{word.text}x{word.tail}"
+        is_known = word.is_whole or (word.text.strip() != "" and language != "perl")
+        pattern = {"awk": _AWK_POWERS, "sed": _SED_POWERS}.get(language)
+        if pattern is None:
+            is_plain = _SUBSTITUTION.fullmatch(text) is not None
+        else:
+            is_plain = pattern.search(text) is None
+        if not (is_known and is_plain):
+            digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+            self._findings.unknown(f"{language} sha256:{digest}", line, reason)
 
     def file(self, language: str, word: Word, line: int, reason: str) -> None:
         """Code in a file: of the same tree it is read there, elsewhere nobody can tell."""

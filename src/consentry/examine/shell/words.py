@@ -39,6 +39,11 @@ class Word(NamedTuple):
 
     text: str
     is_whole: bool = True
+    tail: str = ""
+    """How a word ends that is not whole."""
+
+    template: str | None = None
+    """A word that is not whole for variables alone, with an argument in place of each."""
 
     @property
     def constant(self) -> str | None:
@@ -47,6 +52,9 @@ class Word(NamedTuple):
 
 
 COMPUTED: Final = Word("", is_whole=False)
+ARGUMENT: Final = "$1"
+"""Stands for a variable in code whose words it is among."""
+
 PIPE: Final = "/dev/fd/"
 """Where what another command writes is read from."""
 
@@ -66,7 +74,8 @@ def _together(node: Syntax, lookup: Lookup, nested: int) -> Word:
     for child in node.children:
         parts.append(read_word(child, lookup, nested + 1))
         if not parts[-1].is_whole:
-            break
+            last = read_word(node.children[-1], lookup, nested + 1)
+            return joined(parts)._replace(tail=last.text if last.is_whole else last.tail)
     return joined(parts)
 
 
@@ -107,16 +116,23 @@ def _quoted(node: Syntax, lookup: Lookup, nested: int) -> Word:
         return COMPUTED
     start = node.start + (2 if node.source[node.start : node.start + 1] == b"$" else 1)
     parts: list[Word] = []
+    template = ""
+    is_filled = True
     for child in node.children:
         if child.kind == "string_content":
             continue
-        parts.append(_between(node, start, child.start))
-        parts.append(read_word(child, lookup, nested + 1))
+        before = _between(node, start, child.start)
+        filled = read_word(child, lookup, nested + 1)
+        is_filled &= filled.is_whole or child.kind in ("simple_expansion", "expansion")
+        template += before.text + (filled.text if filled.is_whole else ARGUMENT)
+        parts += [before, filled]
         start = child.end
-        if not parts[-1].is_whole:
-            return joined(parts)
-    parts.append(_between(node, start, node.end - 1))
-    return joined(parts)
+    after = _between(node, start, node.end - 1)
+    word = joined([*parts, after])
+    if word.is_whole:
+        return word
+    template += after.text
+    return word._replace(tail=after.text, template=template if is_filled else None)
 
 
 def _between(node: Syntax, start: int, end: int) -> Word:
