@@ -1,6 +1,5 @@
 """Effects at a place in the code: which powers a call, a name or an import gives, on which targets."""
 
-import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
@@ -28,19 +27,10 @@ from consentry.examine.constanttargets import (
     program_atom,
     variable_atom,
 )
-from consentry.examine.knowledge.effects import Argument, Condition, Effect, Power
+from consentry.examine.knowledge.effects import Condition, Effect, Power
 from consentry.examine.python import paths
-from consentry.examine.python.resolve import Resolver
-from consentry.examine.python.scopes import Scope
-from consentry.examine.python.values import (
-    Const,
-    Instance,
-    Items,
-    Partial,
-    Ref,
-    Value,
-    alternatives,
-)
+from consentry.examine.python.place import Place
+from consentry.examine.python.values import Const, Partial, Ref, Value, alternatives
 from consentry.surface.dimensions import LoadLevel
 
 _WRITING: Final = frozenset("wax+")
@@ -49,45 +39,6 @@ _FILE_SCHEMES: Final = ("sqlite:", "duckdb:", "sqlite+", "file:")
 _ELSEWHERE: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://")
 _GIVEN: Final = ("*",)
 """A condition on an argument being there at all, and not None."""
-
-
-class Place:
-    """A call with its arguments; a name or an import has none, and what they would say is computed."""
-
-    __slots__ = ("call", "owner", "resolver", "scope")
-
-    def __init__(
-        self, resolver: Resolver, scope: Scope, call: ast.Call | None, owner: Instance | None = None
-    ) -> None:
-        self.resolver = resolver
-        self.scope = scope
-        self.call = call
-        self.owner = owner
-
-    def given(self, argument: Argument) -> tuple[bool, Value]:
-        """Whether the argument is there, and what it may be."""
-        if argument.is_self:
-            return self.owner is not None, None if self.owner is None else self.owner.path
-        if self.call is None:
-            return True, None
-        arguments = self.call.args
-        if any(isinstance(each, ast.Starred) for each in arguments[: (argument.position or 0) + 1]):
-            return True, None
-        if argument.position is not None and argument.position < len(arguments):
-            return True, self.resolver.resolve(arguments[argument.position], self.scope)
-        for keyword in self.call.keywords:
-            if keyword.arg is None:
-                return True, None
-            if keyword.arg == argument.keyword:
-                return True, self.resolver.resolve(keyword.value, self.scope)
-        return False, None
-
-    def words(self, argument: Argument) -> list[Value] | None:
-        """The values of an argument that is a list written out."""
-        _, value = self.given(argument)
-        if isinstance(value, Items):
-            return [self.resolver.resolve(each, value.scope) for each in value.nodes]
-        return None
 
 
 def atoms_of(effects: Iterable[Effect], place: Place) -> Iterator[Atom]:
@@ -104,7 +55,9 @@ def _holds(condition: Condition, place: Place) -> bool:
     for each in alternatives(value):
         said = None
         if condition.values == _GIVEN:
-            return not (isinstance(each, Const) and each.value is None)
+            if isinstance(each, Const) and each.value is None:
+                continue
+            return True
         if isinstance(each, Const):
             said = str(each.value)
         elif isinstance(each, Ref):
@@ -139,10 +92,12 @@ def _files(
         else:
             # Without an argument it is some place that the function chooses itself.
             for value in _values(effect, place) or (None,):
-                yield from _path_of(make, value)
+                yield from _path_of(make, value, is_file=effect.power is Power.OPEN)
 
 
-def _path_of(make: Callable[[str], Atom], value: Value) -> tuple[Atom, ...]:
+def _path_of(
+    make: Callable[[str], Atom], value: Value, *, is_file: bool = False
+) -> tuple[Atom, ...]:
     if isinstance(value, Const):
         content = value.value
         if isinstance(content, bytes):
@@ -150,13 +105,14 @@ def _path_of(make: Callable[[str], Atom], value: Value) -> tuple[Atom, ...]:
         if isinstance(content, int):
             return ()  # a descriptor that somebody opened before
         if isinstance(content, str):
-            if _ELSEWHERE.match(content):
+            if _ELSEWHERE.match(content) and not (is_file or ".." in content):
                 return (host_atom(content),)
             return path_atoms(make, content)
     if isinstance(value, Partial):
+        # What follows may climb out of a folder that the path begins with.
         folder = value.prefix.rpartition("/")[0]
-        if folder or value.prefix.startswith("/"):
-            return path_atoms(make, f"{folder}/")
+        if value.prefix.startswith(("/", "~")):
+            return (*path_atoms(make, f"{folder}/"), make(SOMEWHERE))
     return (make(SOMEWHERE),)
 
 

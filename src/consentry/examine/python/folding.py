@@ -7,12 +7,15 @@ is computed keeps its beginning (`Partial`), because the beginning of a path or 
 import base64
 import binascii
 import codecs
+import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from consentry.examine.python.values import Const, Partial, Value
 
 MOST_LETTERS: Final = 8192
+_MOST_NUMBER: Final = 10**100
 _CODECS: Final = frozenset(
     {
         *("ascii", "utf-8", "utf8", "utf_8", "latin-1", "latin1", "utf-16", "utf-16-le", "utf-32"),
@@ -58,13 +61,18 @@ def joined_parts(parts: Sequence[Value]) -> Value:
     """Texts one after the other, as in an f-string."""
     made = ""
     for part in parts:
-        if isinstance(part, Const):
+        if isinstance(part, Const) and _is_short(part.value):
             made += str(part.value)
         elif isinstance(part, Partial):
             return Partial((made + part.prefix)[:MOST_LETTERS])
         else:
             return Partial(made[:MOST_LETTERS]) if made else None
     return text_of(made)
+
+
+def _is_short(value: object) -> bool:
+    """Whether it can be written out: Python refuses to write very long numbers."""
+    return not isinstance(value, int) or abs(value) < _MOST_NUMBER
 
 
 def filled(template: str, values: Sequence[Value] | None) -> Value:
@@ -99,7 +107,7 @@ def formatted(template: str, values: Sequence[Value], named: dict[str, Value]) -
         field, _, rest = rest.partition("}")
         if field == "":
             field, position = str(position), position + 1
-        if field.isdigit() and int(field) < len(values):
+        if field.isascii() and field.isdigit() and len(field) < 4 and int(field) < len(values):  # noqa: PLR2004
             parts.append(values[int(field)])
         else:
             parts.append(named.get(field))
@@ -108,15 +116,13 @@ def formatted(template: str, values: Sequence[Value], named: dict[str, Value]) -
 
 def sliced(value: object, start: object, stop: object, step: object) -> Value:
     """`value[start:stop:step]`."""
-    bounds = (start, stop, step)
-    if isinstance(value, str | bytes) and all(
-        bound is None or isinstance(bound, int) for bound in bounds
-    ):
-        try:
-            return Const(value[slice(*bounds)])
-        except (ValueError, TypeError):
-            return None
-    return None
+    bounds = [each for each in (start, stop, step) if each is None or isinstance(each, int)]
+    if not isinstance(value, str | bytes) or len(bounds) < 3:  # noqa: PLR2004 - as many as there are
+        return None
+    try:
+        return Const(value[slice(*bounds)])
+    except ValueError:
+        return None
 
 
 def method_called(owner: object, name: str, values: Sequence[object]) -> Value:
@@ -141,35 +147,24 @@ def method_called(owner: object, name: str, values: Sequence[object]) -> Value:
 
 _METHODS: Final = frozenset(
     {
-        *(
-            "replace",
-            "strip",
-            "lstrip",
-            "rstrip",
-            "lower",
-            "upper",
-            "swapcase",
-            "title",
-            "casefold",
-        ),
-        *("capitalize", "removeprefix", "removesuffix", "translate"),
+        *("replace", "strip", "lstrip", "rstrip", "lower", "upper", "swapcase", "title"),
+        *("casefold", "capitalize", "removeprefix", "removesuffix", "translate"),
     }
 )
 
 
 def decoded(content: bytes, values: Sequence[object]) -> Value:
     """`content.decode(…)`, for codecs that do no more than that."""
-    codec = values[0] if values else "utf-8"
+    return _recoded(codecs.decode, (content, *values[:1]))
+
+
+def _recoded(translate: Callable[..., object], values: Sequence[object]) -> Value:
+    """`codecs.decode(value, codec)` and `codecs.encode`."""
+    codec = values[1] if len(values) > 1 else "utf-8"
     if not isinstance(codec, str) or codec.lower() not in _CODECS:
         return None
-    return _through_codec(codecs.decode, content, codec)
-
-
-def _through_codec(
-    translate: "Callable[[object, str], object]", content: object, codec: str
-) -> Value:
     try:
-        made = translate(content, codec)
+        made = translate(values[0], codec)
     except (UnicodeError, LookupError, ValueError, TypeError, binascii.Error):
         return None
     if isinstance(made, str):
@@ -177,58 +172,76 @@ def _through_codec(
     return bytes_of(made) if isinstance(made, bytes) else None
 
 
-def codec_called(values: Sequence[object], direction: str) -> Value:
-    """`codecs.decode(value, codec)` and `codecs.encode`."""
-    content = values[0] if values else None
-    codec = values[1] if len(values) > 1 else "utf-8"
-    if not isinstance(codec, str) or codec.lower() not in _CODECS:
-        return None
-    translate = codecs.decode if direction == "decode" else codecs.encode
-    return _through_codec(translate, content, codec)
-
-
-_FROM_TEXT: Final[dict[str, Callable[[bytes], bytes]]] = {
-    "base64.b64decode": base64.b64decode,
-    "base64.standard_b64decode": base64.b64decode,
-    "base64.urlsafe_b64decode": base64.urlsafe_b64decode,
-    "base64.b32decode": base64.b32decode,
-    "base64.b16decode": base64.b16decode,
-    "base64.b85decode": base64.b85decode,
-    "base64.a85decode": base64.a85decode,
-    "base64.decodebytes": base64.decodebytes,
-    "binascii.a2b_base64": binascii.a2b_base64,
-    "binascii.unhexlify": binascii.unhexlify,
-    "binascii.a2b_hex": binascii.unhexlify,
-}
+def is_folded(name: str) -> bool:
+    """Whether the function only works something out."""
+    return name in _FOLDED
 
 
 def function_called(name: str, values: Sequence[object]) -> Value:
     """A function of the standard library that only works something out, with constant arguments."""
-    first = values[0] if values else None
-    if name == "builtins.chr" and isinstance(first, int):
-        return Const(chr(first)) if 0 <= first <= 0x10FFFF else None  # noqa: PLR2004 - Unicode ends
-    if name == "builtins.ord" and isinstance(first, str) and len(first) == 1:
-        return Const(ord(first))
-    if name == "builtins.str":
-        if isinstance(first, bytes) and len(values) > 1:
-            return decoded(first, values[1:])
-        return text_of(str(first)) if values and not isinstance(first, bytes) else None
-    if name in ("codecs.decode", "codecs.encode"):
-        return codec_called(values, name.rpartition(".")[2])
-    if name == "builtins.bytes" and isinstance(first, str | bytes):
-        return bytes_of(first.encode() if isinstance(first, str) else first)
-    if name in ("builtins.bytes.fromhex", "builtins.bytearray.fromhex") and isinstance(first, str):
-        try:
-            return bytes_of(bytes.fromhex(first))
-        except ValueError:
-            return None
-    decode = _FROM_TEXT.get(name)
-    if decode is not None and isinstance(first, str | bytes) and len(first) <= MOST_LETTERS:
-        try:
-            return bytes_of(decode(first.encode() if isinstance(first, str) else first))
-        except (ValueError, binascii.Error):
-            return None
-    return None
+    work_out = _FOLDED.get(name)
+    return None if work_out is None or not values else work_out(values)
+
+
+def _letter(values: Sequence[object]) -> Value:
+    first = values[0]
+    return Const(chr(first)) if isinstance(first, int) and 0 <= first <= sys.maxunicode else None
+
+
+def _number(values: Sequence[object]) -> Value:
+    first = values[0]
+    return Const(ord(first)) if isinstance(first, str) and len(first) == 1 else None
+
+
+def _as_text(values: Sequence[object]) -> Value:
+    first = values[0]
+    if isinstance(first, bytes):
+        return decoded(first, values[1:]) if len(values) > 1 else None
+    return text_of(str(first))
+
+
+def _as_bytes(values: Sequence[object]) -> Value:
+    first = values[0]
+    if isinstance(first, str):
+        return bytes_of(first.encode("utf-8", "surrogatepass"))
+    return bytes_of(first) if isinstance(first, bytes) else None
+
+
+def _from_text(decode: Callable[[bytes], bytes], values: Sequence[object]) -> Value:
+    first = values[0]
+    if not isinstance(first, str | bytes) or len(first) > MOST_LETTERS:
+        return None
+    try:
+        return bytes_of(decode(first.encode() if isinstance(first, str) else first))
+    except (ValueError, binascii.Error):
+        return None
+
+
+def _from_hex(content: bytes) -> bytes:
+    return bytes.fromhex(content.decode())
+
+
+_FOLDED: Final[dict[str, Callable[[Sequence[object]], Value]]] = {
+    "builtins.chr": _letter,
+    "builtins.ord": _number,
+    "builtins.str": _as_text,
+    "builtins.bytes": _as_bytes,
+    "codecs.decode": partial(_recoded, codecs.decode),
+    "codecs.encode": partial(_recoded, codecs.encode),
+    "builtins.bytes.fromhex": partial(_from_text, _from_hex),
+    "builtins.bytearray.fromhex": partial(_from_text, _from_hex),
+    "base64.b64decode": partial(_from_text, base64.b64decode),
+    "base64.standard_b64decode": partial(_from_text, base64.b64decode),
+    "base64.urlsafe_b64decode": partial(_from_text, base64.urlsafe_b64decode),
+    "base64.b32decode": partial(_from_text, base64.b32decode),
+    "base64.b16decode": partial(_from_text, base64.b16decode),
+    "base64.b85decode": partial(_from_text, base64.b85decode),
+    "base64.a85decode": partial(_from_text, base64.a85decode),
+    "base64.decodebytes": partial(_from_text, base64.decodebytes),
+    "binascii.a2b_base64": partial(_from_text, binascii.a2b_base64),
+    "binascii.unhexlify": partial(_from_text, binascii.unhexlify),
+    "binascii.a2b_hex": partial(_from_text, binascii.unhexlify),
+}
 
 
 def text_of(text: str) -> Value:

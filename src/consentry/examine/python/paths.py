@@ -5,10 +5,12 @@ A home folder is written `~`, the current folder `.`. Where a part is computed t
 
 import ast
 import posixpath
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Final
 
+from consentry.examine.python.resolves import Resolves
 from consentry.examine.python.scopes import Scope
-from consentry.examine.python.values import Const, Either, Instance, Method, Partial, Value
+from consentry.examine.python.values import Const, Either, Instance, Method, Partial, Value, either
 
 PATH: Final = "pathlib.Path"
 HOME: Final = "~"
@@ -45,18 +47,6 @@ _VARIABLES: Final = frozenset(
 )
 
 
-class Resolves(Protocol):
-    """Whoever resolves expressions."""
-
-    def resolve(self, node: ast.expr, scope: Scope) -> Value:
-        """What an expression may be."""
-        ...
-
-    def constant(self, node: ast.expr, scope: Scope) -> object:
-        """The plain constant that it is."""
-        ...
-
-
 def is_path_class(name: str) -> bool:
     """Whether it is one of the classes of `pathlib`."""
     return name in _CLASSES
@@ -72,7 +62,8 @@ def as_text(value: Value) -> Value:
 def joined(parts: list[Value]) -> Value:
     """One path of several parts; an absolute part begins anew."""
     made = ""
-    for number, part in enumerate(map(as_text, parts)):
+    parts = _from_last_root(list(map(as_text, parts)))
+    for number, part in enumerate(parts):
         if isinstance(part, Const) and isinstance(part.value, str | bytes):
             text = (
                 part.value if isinstance(part.value, str) else part.value.decode("utf-8", "replace")
@@ -85,11 +76,23 @@ def joined(parts: list[Value]) -> Value:
     return Const(made) if parts else None
 
 
+def _from_last_root(parts: list[Value]) -> list[Value]:
+    """The parts from the last one on that begins anew."""
+    for number in range(len(parts) - 1, 0, -1):
+        part = parts[number]
+        start = part.prefix if isinstance(part, Partial) else None
+        if isinstance(part, Const) and isinstance(part.value, str | bytes):
+            start = part.value if isinstance(part.value, str) else part.value.decode("latin-1")
+        if start is not None and start.startswith("/"):
+            return parts[number:]
+    return parts
+
+
 def divided(left: Value, right: Value) -> Value:
     """`left / right`, which is a path where one of them is."""
     if isinstance(left, Either):
         # Several folders, one name: each is a path of its own.
-        return Either(tuple(divided(each, right) for each in left.values))
+        return either([divided(each, right) for each in left.values])
     for each in (left, right):
         if isinstance(each, Instance) and each.name in _CLASSES:
             return Instance(PATH, joined([left, right]))
@@ -103,36 +106,54 @@ def property_of(owner: Instance, name: str) -> Value:
     if name == "parent":
         path = owner.path
         if isinstance(path, Const) and isinstance(path.value, str) and "/" in path.value.strip("/"):
-            return Instance(PATH, Const(posixpath.dirname(path.value)))
+            return Instance(PATH, Const(posixpath.dirname(path.value.rstrip("/"))))
         return Instance(PATH)
     return None
 
 
 def called(resolver: Resolves, name: str, node: ast.Call, scope: Scope) -> Value:
     """A call that makes a path or says where home is."""
-    if name in _CLASSES:
-        parts = [resolver.resolve(each, scope) for each in node.args]
-        return Instance(PATH, joined(parts) if parts else Const("."))
-    if name in ("pathlib.Path.home", "pathlib.Path.cwd"):
-        return Instance(PATH, Const(HOME if name.endswith("home") else "."))
-    if name == "os.path.join":
-        return joined([resolver.resolve(each, scope) for each in node.args])
-    if name == "os.path.expandvars" and node.args:
-        return _with_home(resolver.resolve(node.args[0], scope))
-    if name in _SAME and node.args:
-        value = as_text(resolver.resolve(node.args[0], scope))
-        known = isinstance(value, Const) and isinstance(value.value, str)
-        return value if known or isinstance(value, Partial) else None
-    if name == "os.path.dirname" and node.args:
-        value = as_text(resolver.resolve(node.args[0], scope))
-        if isinstance(value, Const) and isinstance(value.value, str):
-            return Const(posixpath.dirname(value.value))
-        return None
-    if name == "os.getcwd":
-        return Const(".")
-    if name in _VARIABLES and node.args:
-        return variable(name, resolver.constant(node.args[0], scope))
+    make = _MAKERS.get(name)
+    return None if make is None else make(resolver, name, node, scope)
+
+
+def _path_made(resolver: Resolves, _: str, node: ast.Call, scope: Scope) -> Value:
+    parts = [resolver.resolve(each, scope) for each in node.args]
+    return Instance(PATH, joined(parts) if parts else Const("."))
+
+
+def _folder_of_user(_: Resolves, name: str, __: ast.Call, ___: Scope) -> Value:
+    return Instance(PATH, Const(HOME if name.endswith("home") else "."))
+
+
+def _parts_joined(resolver: Resolves, _: str, node: ast.Call, scope: Scope) -> Value:
+    return joined([resolver.resolve(each, scope) for each in node.args])
+
+
+def _expanded(resolver: Resolves, _: str, node: ast.Call, scope: Scope) -> Value:
+    return _with_home(resolver.resolve(node.args[0], scope)) if node.args else None
+
+
+def _same(resolver: Resolves, _: str, node: ast.Call, scope: Scope) -> Value:
+    """What gives the same place in another form."""
+    value = as_text(resolver.resolve(node.args[0], scope)) if node.args else None
+    known = isinstance(value, Const) and isinstance(value.value, str)
+    return value if known or isinstance(value, Partial) else None
+
+
+def _folder(resolver: Resolves, _: str, node: ast.Call, scope: Scope) -> Value:
+    value = as_text(resolver.resolve(node.args[0], scope)) if node.args else None
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return Const(posixpath.dirname(value.value))
     return None
+
+
+def _here(_: Resolves, __: str, ___: ast.Call, ____: Scope) -> Value:
+    return Const(".")
+
+
+def _variable_read(resolver: Resolves, name: str, node: ast.Call, scope: Scope) -> Value:
+    return variable(name, resolver.constant(node.args[0], scope)) if node.args else None
 
 
 def method_called(resolver: Resolves, method: Method, node: ast.Call, scope: Scope) -> Value:
@@ -167,3 +188,15 @@ def _with_home(value: Value) -> Value:
         before = text.partition("$")[0]
         return Partial(before) if before else None
     return None
+
+
+_MAKERS: Final[dict[str, Callable[[Resolves, str, ast.Call, Scope], Value]]] = {
+    **dict.fromkeys(_CLASSES, _path_made),
+    **dict.fromkeys(("pathlib.Path.home", "pathlib.Path.cwd"), _folder_of_user),
+    **dict.fromkeys(_SAME, _same),
+    **dict.fromkeys(_VARIABLES, _variable_read),
+    "os.path.join": _parts_joined,
+    "os.path.expandvars": _expanded,
+    "os.path.dirname": _folder,
+    "os.getcwd": _here,
+}

@@ -1,12 +1,25 @@
 """Scopes and what they bind: modules, functions, classes, and the names in them.
 
-Names of comprehensions are bound in the scope around them; that makes one name stand for more than it
-does, never for less. A binding keeps the expression it was made from and is resolved when it is asked for.
+A binding keeps the expression it was made from and is resolved when it is asked for.
 """
 
-import ast
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import ast
+
+ALWAYS: Final = 0
+"""The position since when a parameter has its value."""
+MOST_LINES: Final = 1 << 32
+
+
+class Mode(IntEnum):
+    """How something is looked into."""
+
+    GET = 0
+    STORE = 1
+    CONTAINS = 2
 
 
 class Kind(IntEnum):
@@ -58,7 +71,6 @@ class Scope:
         "attributes",
         "bare",
         "bases",
-        "called",
         "calls",
         "certain",
         "deleted",
@@ -66,7 +78,7 @@ class Scope:
         "elsewhere",
         "found",
         "kind",
-        "looked",
+        "lines",
         "members",
         "names",
         "owner",
@@ -83,6 +95,8 @@ class Scope:
         self.owner = owner
         """Of a method, the scope of its class."""
         self.self_name: str | None = None
+        self.lines = (0, MOST_LINES)
+        """The first and the last line."""
         self.names: dict[str, list[Binding]] = {}
         self.members: dict[str, list[Binding]] = {}
         """Of a class: what its methods assign to attributes of `self`."""
@@ -91,20 +105,17 @@ class Scope:
         """Names that were declared global or nonlocal, and the scope they belong to."""
         self.calls: list[ast.Call] = []
         self.attributes: list[ast.Attribute] = []
-        self.subscripts: list[tuple[ast.expr, ast.expr, bool]] = []
-        """What is looked into, by what, and whether that is stored to."""
+        self.subscripts: list[tuple[ast.expr, ast.expr, Mode]] = []
+        """What is looked into, by what, and how."""
         self.bare: dict[str, ast.Name] = {}
-        self.called: dict[str, int] = {}
-        """Names that are called, and the line where that is done first."""
+        """Names that are used as they are, each where it is met first."""
         self.direct: set[int] = set()
         """The statements that stand in no other; what they bind is bound for certain."""
         self.certain: dict[str, int] = {}
-        """Names that are bound for certain, and the first line that does it."""
+        """Names that are bound for certain, and the position since when."""
         self.deleted: set[str] = set()
         self.spans: dict[str, list[tuple[int, int]]] = {}
         """Names of exceptions that were caught, and the lines in which they are that."""
-        self.looked: dict[str, list[int]] = {}
-        """Names that begin a chain of attributes or are looked into, where a span matters."""
         self.returns: list[ast.expr] = []
         self.found: dict[str, Any] = {}
         """Names that were resolved from here."""

@@ -70,13 +70,14 @@ class ConstMethod:
 
 
 class Items:
-    """A list, tuple or set that is written out."""
+    """A list, tuple or set that is written out; a set has no order, and what is in it twice once."""
 
-    __slots__ = ("nodes", "scope")
+    __slots__ = ("is_ordered", "nodes", "scope")
 
-    def __init__(self, nodes: "list[ast.expr]", scope: "Scope") -> None:
+    def __init__(self, nodes: "list[ast.expr]", scope: "Scope", *, is_ordered: bool = True) -> None:
         self.nodes = nodes
         self.scope = scope
+        self.is_ordered = is_ordered
 
 
 class Table:
@@ -176,7 +177,13 @@ def either(values: "list[Value]") -> Value:
         return flat[0]
     if all(value is None for value in flat):
         return None
-    return Either(tuple(flat[:MOST_ALTERNATIVES]))
+    if len(flat) > MOST_ALTERNATIVES:
+        # What is left out is not forgotten: it may be anything. What has a power is never left out.
+        kept = [value for value in flat if not isinstance(value, _PLAIN)]
+        plain = [value for value in flat if isinstance(value, _PLAIN)]
+        flat = [*kept, *plain[:MOST_ALTERNATIVES], None]
+    return Either(tuple(flat))
 
 
 MOST_ALTERNATIVES = 16
+_PLAIN = (Const, Partial, ConstMethod, Items, Table, type(None))
