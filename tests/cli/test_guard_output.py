@@ -202,6 +202,7 @@ def test_a_verdict_takes_the_place_of_a_verdict_and_of_nothing_else(consentry: C
         ["HEAD", "--staged"],
         ["HEAD", "--bundle", "bundle.json"],
         ["--staged", "--bundle", "bundle.json"],
+        ["--strict", "--no-strict"],
     ],
 )
 def test_options_that_contradict_each_other(consentry: CommandLine, words: list[str]) -> None:

@@ -115,6 +115,10 @@ def _asked(given: dict[str, Any]) -> "Asked":
         raise usage_problem(
             f"`{named[0]}` and `{named[1]}` contradict each other", "name one change"
         )
+    if given["strict"] and given["no_strict"]:
+        raise usage_problem(
+            "`--strict` and `--no-strict` contradict each other", "leave one of them out"
+        )
     return Asked(
         change=given["change"],
         bundle=given["bundle"],
@@ -123,7 +127,7 @@ def _asked(given: dict[str, Any]) -> "Asked":
         wish=given["wish"],
         registry=given["registry"],
         recipes=tuple(given["recipe"]),
-        flags=Flags(offline=given["offline"], strict=given["strict"]),
+        flags=Flags(offline=given["offline"], strict=not given["no_strict"]),
         replay=given["replay"],
         search_path=os.environ.get("PATH", ""),
     )
@@ -234,9 +238,12 @@ guard = PlainCommand(
             ["--offline"], is_flag=True, help="Block whatever reaches the network afterwards."
         ),
         click.Option(
-            ["--strict/--no-strict"],
-            default=True,
-            help="Without a wish, powers gained are BLOCKED (--no-strict: UNKNOWN).",
+            ["--strict"],
+            is_flag=True,
+            help="Block powers gained without a wish; so it is unless given.",
+        ),
+        click.Option(
+            ["--no-strict"], is_flag=True, help="Without a wish, powers gained are UNKNOWN."
         ),
         click.Option(
             ["--replay"],
