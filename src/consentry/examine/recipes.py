@@ -62,10 +62,9 @@ def powers_of_recipes(
                 unknown.append(UnknownNode(file, node.id, node.tool))
                 continue
             reason = f"node {node.id} uses the tool {node.tool}"
-            for atom in (calling(tool.tool_class), *atoms_of_surface(tool.capabilities)):
-                found.append(
-                    Sited(file, Found(atom, node.where.line or 1, reason, Provenance.DECLARED))
-                )
+            line = node.where.line or 1
+            atoms = (calling(tool.tool_class), *atoms_of_surface(tool.capabilities))
+            found += [Sited(file, Found(atom, line, reason, Provenance.DECLARED)) for atom in atoms]
     return tuple(found), tuple(unknown)
 
 
