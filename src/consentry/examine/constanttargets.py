@@ -5,6 +5,7 @@ language. `None` stands for a value that is computed: then the target is whateve
 constant cannot mean (a host that is no host) counts as computed, too.
 """
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -48,6 +49,8 @@ DEFAULT_PORTS: Final = {
 MOST_TARGET: Final = 1024
 """A longer constant is not taken apart: it counts as computed."""
 
+MOST_NORMALISED: Final = 1 << 16
+
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://(?:[^/@?#]*@)?(\[[^\]/]*\]|[^/:?#]*)(?::(\d+))?")
 _SEPARATORS = re.compile(r"\|\||&&|[|;&\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
@@ -72,15 +75,19 @@ def path_atoms(make: Callable[[str], Atom], path: str | None) -> tuple[Atom, ...
 def path_pattern(path: str) -> str | None:
     """The pattern that matches exactly this path; the mark where it leaves the workspace."""
     path = path.removeprefix("file://")
-    if not path or len(path) > MOST_TARGET or "\0" in path:
+    if len(path) > MOST_TARGET:
+        path = posixpath.normpath(path[:MOST_NORMALISED])
+    if not path or "\0" in path:
         return None
+    if len(path) > MOST_TARGET:
+        return ABSOLUTE_PATH_MARK if path.startswith(("/", "~")) else None
     written = _WILD.sub(lambda found: "\\" + found[0], path)
     if re.match(r"[A-Za-z]:[\\/]", path) or path.startswith("\\\\"):
         return ABSOLUTE_PATH_MARK
     if path == ABSOLUTE_PATH_MARK:
         written = f"./{written}"
     if written.startswith("~") and not written.startswith("~/") and written != "~":
-        written = f"./{written}" if "/" not in written else written
+        return ABSOLUTE_PATH_MARK  # somebody's home
     try:
         return Pattern.parse(written).text
     except BadInput as problem:

@@ -31,12 +31,16 @@ from consentry.examine.knowledge.effects import Condition, Effect, Power
 from consentry.examine.python import paths
 from consentry.examine.python.place import Place
 from consentry.examine.python.values import Const, Partial, Ref, Value, alternatives
-from consentry.surface.dimensions import LoadLevel
+from consentry.surface.dimensions import Dimension, LoadLevel
 
 _WRITING: Final = frozenset("wax+")
 _HOST_AND_PORT: Final = 2
 _FILE_SCHEMES: Final = ("sqlite:", "duckdb:", "sqlite+", "file:")
 _ELSEWHERE: Final = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://")
+_PLAIN_LINE: Final = re.compile(r"[\w./+-]+(?: +[\w./:@,+%-]+)*")
+_ASSIGNS: Final = re.compile(r"(?:^|[\s;&|(])\w+=")
+"""A variable that a program is given may decide what it does."""
+_FILES: Final = (Dimension.FS_READ_ROOTS, Dimension.FS_WRITE_ROOTS)
 _GIVEN: Final = ("*",)
 """A condition on an argument being there at all, and not None."""
 
@@ -227,12 +231,33 @@ def _command_of(value: Value) -> tuple[Atom, ...]:
         if isinstance(content, bytes):
             content = content.decode("utf-8", "replace")
         if isinstance(content, str):
-            return command_atoms(content)
+            return _line_atoms(content)
     if isinstance(value, Ref) and value.name == "sys.executable":
         return (program_atom("python"),)
     if isinstance(value, Partial) and " " in value.prefix.strip():
         return (*command_atoms(value.prefix.rpartition(" ")[0]), starting(ANYTHING))
     return (starting(ANYTHING),)
+
+
+def _line_atoms(line: str) -> tuple[Atom, ...]:
+    """What a shell does with a command line: the programs it starts, the files it opens for them.
+
+    What the programs do with their arguments is theirs, as it is where they are given as a list.
+    """
+    if _PLAIN_LINE.fullmatch(line):
+        return command_atoms(line)
+    from consentry.examine.shell import extract_shell  # noqa: PLC0415 - few lines need a grammar
+
+    found = extract_shell(line.encode("utf-8", "replace"))
+    atoms = dict.fromkeys(
+        each.atom
+        for each in found.found
+        if each.atom.dimension is Dimension.PROC_EXEC
+        or (each.atom.dimension in _FILES and each.reason.startswith((">", "<", "&>")))
+    )
+    if found.unclassified or not atoms or _ASSIGNS.search(line):
+        atoms[starting(ANYTHING)] = None
+    return tuple(atoms)
 
 
 def _sees(effect: Effect, place: Place) -> Iterator[Atom]:
