@@ -1,12 +1,16 @@
 """What code in one place can do: folders, files, links, what is left out, memory and speed in bounds."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
+from consentry.examine.atoms import Ends, Extraction
+from consentry.examine.sides import Job
 from consentry.examine.tabledigest import tables_digest
 from consentry.service import surfaces
 from consentry.service.codeplace import find_code
@@ -214,6 +218,45 @@ def test_two_thousand_files_in_batches(tmp_path: Path, monkeypatch: pytest.Monke
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     monkeypatch.setattr(surfaces, "BATCH_FILES", 300)
     assert examined(tmp_path).side == whole.side
+
+
+HELPER, USER = b"import os as o\n", b"from helper import o\n\no.system(input())\n"
+
+
+class _Leaving:
+    """Extraction that says only where the two files leave off, so that batches alone are tried."""
+
+    ENDS: ClassVar = {
+        HELPER: Ends(exports=(("o", "os"),)),
+        USER: Ends(outside=(("helper.o.system", 3),)),
+    }
+
+    def __init__(self, *_given: object, **_options: object) -> None:
+        """Takes what the real one takes, and needs none of it."""
+
+    def __call__(self, jobs: Iterable[Job]) -> list[Extraction]:
+        """The ends by content."""
+        return [Extraction(ends=self.ENDS[content]) for _, content in jobs]
+
+
+@pytest.mark.parametrize("way", ["together", "one by one", "by a link"])
+def test_what_one_file_gives_another_counts(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power is not hidden by being cut into two batches, or by a link."""
+    monkeypatch.setattr(surfaces, "Extractor", _Leaving)
+    (tmp_path / "helper.py").write_bytes(HELPER)
+    if way == "by a link":
+        (tmp_path / "notes.txt").write_bytes(USER)
+        (tmp_path / "main.py").symlink_to("notes.txt")
+    else:
+        (tmp_path / "main.py").write_bytes(USER)
+    if way == "one by one":
+        monkeypatch.setattr(surfaces, "BATCH_FILES", 1)
+    found = examined(tmp_path)
+    assert found.surface.proc_exec.level is Level.ANY
+    assert {(each.file, each.found.line) for each in found.side.found} == {("main.py", 3)}
+    assert "shell" in found.surface.tool_classes
 
 
 def test_a_second_run_reads_nothing_again(tmp_path: Path) -> None:

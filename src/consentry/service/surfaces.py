@@ -1,14 +1,15 @@
 """What code in one place can do: all files of a source examined together, in bounded memory.
 
 Files are examined in batches, and only what was found in them is kept. All files of the tree are
-examined anyhow, so an import that leads to one of them is settled by its being there. Files without
-power are passed over without being sent anywhere.
+examined anyhow, so an import that leads to one of them is settled by its being there. What one file
+gives away and another uses is compared over all of them in the end, whichever batches they were in.
+Files without power are passed over without being sent anywhere.
 
 A recipe is a document whose nodes are judged by a registry; here there is none, so its nodes are
 unclassified. What the metadata of a distribution requires counts as declared.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import cache
 from posixpath import join, normpath
@@ -20,7 +21,7 @@ from consentry.base.errors import BadInput, UsageProblem
 from consentry.base.values import dataclass
 from consentry.declare.patchbundle import Blob
 from consentry.declare.recipe import is_recipe
-from consentry.examine.atoms import Unclassified
+from consentry.examine.atoms import NO_ENDS, Ends, Extraction, Unclassified, joined
 from consentry.examine.delta import Delta, delta_between
 from consentry.examine.extracted import surface_of
 from consentry.examine.filekinds import FileKind, kind_of
@@ -28,6 +29,8 @@ from consentry.examine.sides import (
     EXECUTABLE,
     LINK,
     Doubt,
+    Extract,
+    Job,
     Side,
     Sited,
     SourceTree,
@@ -120,6 +123,8 @@ class _Reading:
         self._doubts: dict[Doubt, None] = {}
         self._files: set[str] = set()
         self._links: dict[str, Blob] = {}
+        self._ends: dict[str, list[Ends]] = {}
+        self._examined = 0
         # Loaded once, and only if a batch is large enough to ask for it.
         self._cache = None if means.cache is None else cache(means.cache)
         self.done = 0
@@ -128,6 +133,7 @@ class _Reading:
         """All of it, in the order of names and lines."""
         for batch in self._batches():
             self._examine(batch)
+        self._examine_together()
         self._tell(self.done)
         found = sorted(
             self._found,
@@ -193,7 +199,7 @@ class _Reading:
         for _ in range(_MOST_HOPS):
             target = _text(found)
             place = normpath(join(place.rpartition("/")[0], target))
-            if target.startswith(("/", "~")) or place.startswith("../") or place == "..":
+            if target.startswith("/") or place.startswith("../") or place == "..":
                 return place, found
             inner = self._source.read(place)
             if inner is None or inner.mode != LINK:
@@ -210,10 +216,41 @@ class _Reading:
             workers=self._means.workers,
             progress=self._told_from(self.done - len(batch)),
         )
-        side = examine_side(batch, self._tree, extract)
+        self._examined += 1
+        self._add(examine_side(batch, self._tree, self._remembered(batch, extract)))
+
+    def _add(self, side: Side) -> None:
         self._found |= dict.fromkeys(side.found)
         self._doubts |= dict.fromkeys(side.doubts)
         self._files |= set(side.files)
+
+    def _remembered(self, batch: dict[str, Blob], extract: Extract) -> Extract:
+        """The same extraction; where each file leaves off is kept for all of them together."""
+        names: dict[bytes, list[str]] = {}
+        for path, blob in batch.items():
+            names.setdefault(blob.content, []).append(path)
+
+        def extracted(jobs: Iterable[Job]) -> list[Extraction]:
+            wanted = list(jobs)
+            answers = list(extract(wanted))
+            for (_, content), answer in zip(wanted, answers, strict=True):
+                if answer.ends != NO_ENDS:
+                    for path in names.get(content, ()):
+                        self._ends.setdefault(path, []).append(answer.ends)
+            return answers
+
+        return extracted
+
+    def _examine_together(self) -> None:
+        """What one file gives away and another uses, where they were not in the same batch."""
+        if self._examined > 1 and self._ends:
+            ends = [
+                joined(Extraction(ends=each) for each in self._ends[path])
+                for path in sorted(self._ends)
+            ]
+            # Only what they leave open is looked at once more, so they need no content.
+            files = dict.fromkeys(self._ends, Blob(b""))
+            self._add(examine_side(files, self._tree, lambda _jobs: ends))
 
     def _told_from(self, before: int) -> Progress:
         return lambda done, _total: self._tell(before + done)
