@@ -5,11 +5,16 @@ pushes what is left to be walked. What a statement binds that stands in no other
 """
 
 import ast
+from typing import Final
 
 from consentry.examine.python.gathered import Gathered, Stack
 from consentry.examine.python.scopes import Binding, How, Kind, Scope
 from consentry.examine.python.typechecking import conditions, is_so_called
 from consentry.examine.python.uses import position
+
+
+_NAMING: Final = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.BinOp, ast.Constant, ast.Slice)
+_LOOKED_INTO: Final = frozenset({"environ", "environb", "modules"})
 
 
 def assign(gathered: Gathered, node: ast.Assign, scope: Scope, stack: Stack) -> None:
@@ -87,7 +92,7 @@ def catch(_: Gathered, node: ast.ExceptHandler, scope: Scope, stack: Stack) -> N
 def match(gathered: Gathered, node: ast.Match, scope: Scope, stack: Stack) -> None:
     """A name in a pattern may be the whole of what is matched, or some part of it."""
     stack.append(node.subject)
-    for case in node.cases:
+    for case in reversed(node.cases):
         stack.extend(reversed(case.body))
         if case.guard is not None:
             stack.append(case.guard)
@@ -95,8 +100,11 @@ def match(gathered: Gathered, node: ast.Match, scope: Scope, stack: Stack) -> No
             name = getattr(part, "name", None) or getattr(part, "rest", None)
             if isinstance(name, str):
                 scope.bind(name, How.VALUE, node.subject)
-            elif isinstance(part, ast.Call):
-                stack.append(part)
+                if part is not case.pattern:
+                    scope.bind(name, How.EACH, node.subject)
+                    scope.bind(name, How.UNKNOWN, None)
+            elif isinstance(part, ast.MatchValue):
+                stack.append(part.value)
             elif isinstance(part, ast.MatchClass):
                 gathered.matched += [(attr, node.lineno) for attr in part.kwd_attrs]
 
@@ -119,7 +127,7 @@ def declare_nonlocal(_: Gathered, node: ast.Nonlocal, scope: Scope, __: Stack) -
     """`nonlocal name`."""
     for name in node.names:
         place = scope.parent
-        while place is not None and name not in place.names:
+        while place is not None and (place.kind is Kind.CLASS or name not in place.names):
             place = place.parent
         if place is not None:
             scope.elsewhere[name] = place
@@ -158,7 +166,7 @@ def branch(gathered: Gathered, node: ast.If, scope: Scope, stack: Stack) -> None
         gathered.type_checking.append((node, scope))
     else:
         stack.extend(reversed(node.body))
-        stack.append(node.test)
+        push_condition(node.test, stack)
         if isinstance(node.test, ast.NamedExpr):
             note_certain(node, node.test.target.id, scope)
 
@@ -189,11 +197,44 @@ def bind_unknown(target: ast.expr, scope: Scope, stack: Stack) -> None:
 
 
 def push_calls(annotation: ast.expr, stack: Stack) -> None:
-    """Of an annotation or an exception only what runs counts: calls and assignments in it."""
+    """Of an annotation or an exception only what runs counts: not the classes that it names."""
     if annotation.__class__ in (ast.Name, ast.Constant):
         return
-    stack.extend(
-        part for part in ast.walk(annotation) if isinstance(part, ast.Call | ast.NamedExpr)
+    parts: Stack = [annotation]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, _NAMING):
+            parts.extend(ast.iter_child_nodes(part))
+        elif isinstance(part, ast.Subscript):
+            if getattr(part.value, "attr", getattr(part.value, "id", "")) in _LOOKED_INTO:
+                stack.append(part)
+            else:
+                parts.extend((part.value, part.slice))
+        elif isinstance(part, ast.expr):
+            stack.append(part)
+
+
+def push_condition(test: ast.expr, stack: Stack) -> None:
+    """What is only asked whether it is there is not used."""
+    parts = [test]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, ast.Name):
+            continue
+        if isinstance(part, ast.BoolOp):
+            parts.extend(part.values)
+        elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
+            parts.append(part.operand)
+        elif isinstance(part, ast.Compare) and _is_about_none(part):
+            parts.append(part.left)
+        else:
+            stack.append(part)
+
+
+def _is_about_none(node: ast.Compare) -> bool:
+    """`value is None`, `value is not None`."""
+    return all(isinstance(each, ast.Is | ast.IsNot) for each in node.ops) and all(
+        isinstance(each, ast.Constant) and each.value is None for each in node.comparators
     )
 
 

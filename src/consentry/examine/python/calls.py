@@ -11,6 +11,7 @@ from consentry.examine.python.resolves import Resolves
 from consentry.examine.python.scopes import Scope
 from consentry.examine.python.subscripts import looked_up
 from consentry.examine.python.values import (
+    Const,
     ConstMethod,
     Function,
     Getter,
@@ -128,10 +129,15 @@ def _made_by(
     for effect in effects:
         if effect.power is Power.RETURNS and effect.arguments:
             position = effect.arguments[0].position or 0
-            got = resolver.constant(node.args[position], scope) if node.args[position:] else None
-            return Ref(got) if isinstance(got, str) and got else None
+            given = resolver.resolve(node.args[position], scope) if node.args[position:] else None
+            return either([_module_named(each) for each in alternatives(given)])
     made = resolver.tables.returned(name)
     return None if made is None else Instance(made)
+
+
+def _module_named(value: Value) -> Value:
+    name = value.value if isinstance(value, Const) else None
+    return Ref(name) if isinstance(name, str) and name else None
 
 
 def _method_called(resolver: Resolves, method: Method, node: ast.Call, scope: Scope) -> Value:

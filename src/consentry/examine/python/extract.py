@@ -8,7 +8,9 @@ Suppression comments are comments.
 
 import ast
 import builtins
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from consentry.base.canonical import digest_bytes
@@ -20,6 +22,7 @@ from consentry.examine.python import reflection
 from consentry.examine.python.calls import BY_NAME, got
 from consentry.examine.python.findings import REFLECTION, Findings, short
 from consentry.examine.python.place import Place
+from consentry.examine.python.resolves import BUILTINS
 from consentry.examine.python.scopes import Scope
 from consentry.examine.python.source import parsed
 from consentry.examine.python.values import (
@@ -45,29 +48,31 @@ _HARMLESS: Final = frozenset(
     f"/dev/{name}"
     for name in ("null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr")
 )
-_COMMON_NAMES: Final = frozenset(
-    name
-    for kind in (str, bytes, list, dict, set)
-    for name in dir(kind)
-    if not name.startswith("__")
-) | {
-    *("read", "write", "open", "close", "get", "put", "send", "walk", "stat", "access", "link"),
-    *("rename", "run", "call", "connect", "load", "loads", "bind", "listen", "name", "path"),
-    *("main", "wait", "kill", "times", "nice", "truncate", "register", "exit", "modules"),
-    *("replace", "remove", "unlink", "mkdir", "touch", "exists", "copy", "move", "glob"),
-    *("request", "Process"),
-}
-"""Attributes that say nothing about the module they are of: too many objects have them."""
 
 
 def extract_python(content: bytes, *, depth: int = 0) -> Extraction:
     """All that a file of Python source gives."""
-    tree = parsed(content)
-    if isinstance(tree, str):
-        return unclassified(f"source {digest_bytes(content)}", 1, tree)
-    tables = knowledge()
-    gathered = walked(tree, (*tables.attributes, _OWNER))
-    return _Extractor(Findings(tables, gathered), depth).extraction()
+    with _without_collecting():
+        tree = parsed(content)
+        if isinstance(tree, str):
+            return unclassified(f"source {digest_bytes(content)}", 1, tree)
+        tables = knowledge()
+        gathered = walked(tree, (*tables.attributes, _OWNER))
+        extraction = _Extractor(Findings(tables, gathered), depth).extraction()
+        gathered.forget()
+        return extraction
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Nothing of a tree is garbage while it is read: looking for some costs a third of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _Extractor:
@@ -92,6 +97,8 @@ class _Extractor:
             self._bare_names(scope)
         for name, line in self.gathered.matched:
             self.findings.unresolved.setdefault(name, line)
+        for scope, node in self.gathered.by_name:
+            reflection.get_attribute(self.findings, node, scope)
         self._watched()
         self._handed_on()
         self._references()
@@ -146,6 +153,7 @@ class _Extractor:
             if isinstance(func, ast.Name):
                 value = lookup(scope, func.id)
                 if value is None:
+                    self._through_star(func, node.lineno)
                     continue
             elif isinstance(func, ast.Attribute):
                 base = func.value
@@ -155,9 +163,9 @@ class _Extractor:
                     value = resolve(func, scope)
                     if value is None and func.attr == BY_NAME:
                         reflection.get_attribute(self.findings, node, scope)
-                if value is None:
+                if value is None or None in alternatives(value):
                     self.findings.unresolved.setdefault(func.attr, node.lineno)
-                    continue
+                    self._through_star(func, node.lineno)
             else:
                 value = resolve(func, scope)
             for each in alternatives(value):
@@ -186,6 +194,8 @@ class _Extractor:
             reflection.get_attribute(self.findings, node, scope)
         elif name in reflection.GETTERS:
             reflection.get_later(self.findings, node, scope)
+        elif effects is None:
+            self.findings.outside.setdefault(name, node.lineno)
         elif effects:
             self.findings.add_called(effects, f"{short(name)}()", node, scope)
             self._import_by_name(effects, node, scope)
@@ -228,9 +238,9 @@ class _Extractor:
             value: Value = None
             if not isinstance(base, ast.Name) or lookup(scope, base.id) is not None:
                 value = resolve(node, scope)
-            if value is None:
+            if value is None or None in alternatives(value):
                 findings.unresolved.setdefault(node.attr, node.lineno)
-                continue
+                self._through_star(node, node.lineno)
             for each in alternatives(value):
                 if isinstance(each, Ref):
                     if isinstance(node.ctx, ast.Load):
@@ -253,13 +263,33 @@ class _Extractor:
                 for each in alternatives(value):
                     reflection.look_into(self.findings, each, key_node, mode, scope)
 
+    def _through_star(self, node: ast.expr, line: int) -> None:
+        """A name that nothing binds may come with a star from a module of the same tree."""
+        if not self.gathered.stars:
+            return
+        names: list[str] = []
+        while isinstance(node, ast.Attribute):
+            names.append(node.attr)
+            node = node.value
+        if isinstance(node, ast.Name) and node.id not in _BUILT_IN:
+            dotted = ".".join([node.id, *reversed(names)])
+            for star in self.gathered.stars:
+                if not self.tables.is_known(star):
+                    dot = "" if star.endswith(".") else "."
+                    self.findings.outside.setdefault(f"{star}{dot}{dotted}", line)
+
     def _watched(self) -> None:
         """Attributes that count on any object, whatever it is."""
         for node in self.gathered.watched:
             if node.attr != _OWNER:
                 effects = self.tables.attributes[node.attr]
                 self.findings.add_named(effects, f".{node.attr}", node.lineno)
-            elif isinstance(node.value, ast.Name):
+                continue
+            unresolved = self.findings.unresolved
+            for member in self.tables.powers_of(BUILTINS):
+                if member in unresolved:
+                    self.findings.name_member(f"{BUILTINS}.{member}", unresolved[member])
+            if isinstance(node.value, ast.Name):
                 # A built-in function belongs to the module of built-ins, and leads there.
                 name = node.value.id
                 if name in _BUILT_IN and name not in self.gathered.bound:
@@ -268,12 +298,11 @@ class _Extractor:
     # ---- what goes beyond one place
 
     def _handed_on(self) -> None:
-        """Members of modules that were handed on, taken from objects that are not known."""
-        unresolved = self.findings.unresolved
-        for module in sorted(self.findings.escaped):
+        """A module that is handed on as a value may be used for all that it can do."""
+        for module, line in sorted(self.findings.escaped.items()):
             for member in self.tables.powers_of(module):
-                if member in unresolved and member not in _COMMON_NAMES:
-                    self.findings.name_member(f"{module}.{member}", unresolved[member])
+                effects = self.tables.listed(f"{module}.{member}") or ()
+                self.findings.add_named(effects, f"{short(module)} is handed on", line)
 
     def _references(self) -> None:
         """A constant that is a protected path counts as read where nothing else was done with it."""

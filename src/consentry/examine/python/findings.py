@@ -4,7 +4,15 @@ import ast
 from collections.abc import Iterable
 from typing import Final
 
-from consentry.examine.atoms import Atom, Extraction, Found, ModuleImport, loading
+from consentry.examine.atoms import (
+    NO_ENDS,
+    Atom,
+    Ends,
+    Extraction,
+    Found,
+    ModuleImport,
+    loading,
+)
 from consentry.examine.knowledge.bareatoms import bare_atoms
 from consentry.examine.knowledge.effects import Effect
 from consentry.examine.knowledge.reader import Knowledge
@@ -31,6 +39,11 @@ from consentry.examine.python.values import (
 from consentry.surface.dimensions import LoadLevel
 
 REFLECTION: Final = frozenset({"builtins.getattr", "inspect.getattr_static"})
+_RELIED_ON: Final = (
+    *("os.path.", "posixpath.", "base64.", "codecs.", "binascii.", "pathlib.", "typing."),
+    *("os.sep", "os.curdir", "os.pardir", "os.devnull", "os.fspath", "os.getcwd"),
+)
+"""What constants are worked out with: whoever replaces it makes them something else."""
 _ANY_CODE: Final = (loading(LoadLevel.ANY),)
 
 
@@ -45,6 +58,8 @@ class Findings:
         self.imports: list[ModuleImport] = []
         self.escaped: dict[str, int] = {}
         """Modules with powers that are handed on as values."""
+        self.outside: dict[str, int] = {}
+        """Names of modules that no table knows: other files of the tree may."""
         self.unresolved: dict[str, int] = {}
         """Attributes of objects that are not known."""
         self._nowhere = Place(self.resolver, gathered.module, None)
@@ -53,7 +68,23 @@ class Findings:
         """All that was found, in the order of lines."""
         found = [Found(atom, line, reason) for (atom, reason), line in self.powers.items()]
         found.sort(key=lambda each: (each.line, each.atom, each.reason))
-        return Extraction(tuple(found), (), tuple(self.imports))
+        return Extraction(tuple(found), (), tuple(self.imports), self._ends())
+
+    def _ends(self) -> Ends:
+        exports = [
+            (name, each.name)
+            for name in sorted(self.gathered.module.names)
+            for each in alternatives(self.resolver.lookup(self.gathered.module, name))
+            if isinstance(each, Ref) and (each.name.startswith(".") or self._may_matter(each.name))
+        ]
+        if not exports and not self.outside:
+            return NO_ENDS
+        return Ends(tuple(exports), tuple(sorted(self.outside.items())))
+
+    def _may_matter(self, name: str) -> bool:
+        return not self.tables.is_known(name) or bool(
+            self.tables.member(self.tables.canonical(name)) or self.tables.powers_of(name)
+        )
 
     def add(self, atoms: Iterable[Atom], reason: str, line: int) -> None:
         """Adds powers."""
@@ -99,6 +130,8 @@ class Findings:
         effects = self.tables.member(name)
         if effects:
             self.add_named(effects, short(name), line)
+        elif effects is None:
+            self.outside.setdefault(name, line)
         elif name in REFLECTION:
             self.add_any_code(f"{short(name)} is handed on", line)
         elif self.tables.is_module(name) and (name == BUILTINS or self.tables.powers_of(name)):
@@ -113,7 +146,7 @@ class Findings:
 
     def patch(self, name: str, line: int) -> None:
         """Something else is put in place of a member: what others call is then this code."""
-        if name.startswith(f"{BUILTINS}."):
+        if name.startswith(f"{BUILTINS}.") or name.startswith(_RELIED_ON):
             self.add_any_code(f"{short(name)} is replaced", line)
         else:
             self.name_member(name, line)

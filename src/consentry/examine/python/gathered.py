@@ -40,6 +40,10 @@ class Gathered:
         """Attributes that are set from outside of their class."""
         self.any_changed = False
         """Whether names are bound that are not written down: through `globals()`."""
+        self.tested: list[tuple[Scope, list[ast.expr]]] = []
+        """What `isinstance` compares with; used only where it is somebody else's function."""
+        self.by_name: list[tuple[Scope, ast.Call]] = []
+        """Calls with a name and a text behind it, which is that of an attribute."""
         self.given: list[tuple[str, str]] = []
         """Functions by name, and the names that they are given."""
         self.handed: frozenset[str] = frozenset()
@@ -59,6 +63,12 @@ class Gathered:
     def uses(self) -> Uses:
         """Where names are used; asked for few files."""
         return Uses(self.tree)
+
+    def forget(self) -> None:
+        """Takes the scopes apart, which lead back to themselves and would be kept for long."""
+        for scope in self.scopes:
+            scope.forget()
+        self.scopes.clear()
 
     def spread_changes(self) -> None:
         """Whoever changes an alias changes what it stands for; so may a function that is given it."""

@@ -7,6 +7,7 @@ any of its values. One that is bound only somewhere, or only later, may still be
 import ast
 from typing import Any, Final
 
+from consentry.examine.knowledge.reader import Knowledge
 from consentry.examine.python import items, paths
 from consentry.examine.python.resolves import BUILTINS, MOST_PARTS, Resolves
 from consentry.examine.python.scopes import ALWAYS, Binding, How, Kind, Scope
@@ -25,14 +26,21 @@ from consentry.examine.python.values import (
     either,
 )
 
-WITHOUT_ROW: Final = frozenset(
+_PLAIN: Final = frozenset(
     {
-        *("getattr", "setattr", "delattr", "vars", "globals", "locals", "dir", "type", "map"),
-        *("filter", "chr", "ord", "str", "bytes", "bytearray", "object", "super", "reversed"),
-        *("list", "tuple", "dict", "iter", "next", "sorted"),
+        *("dir", "type", "map", "filter", "chr", "ord", "str", "bytes", "bytearray", "object"),
+        *("super", "reversed", "list", "tuple", "dict", "iter", "next", "sorted", "__name__"),
     }
 )
-"""Built-in names that stand for something here, though no table speaks of them."""
+"""Built-in names that help to tell what something is, and give nothing."""
+_REFLECTING: Final = frozenset(
+    {"getattr", "setattr", "delattr", "vars", "globals", "locals", "__builtins__"}
+)
+
+
+def built_in_names(tables: Knowledge) -> frozenset[str]:
+    """The names that stand for something where nothing binds them."""
+    return _PLAIN | _REFLECTING.union(tables.powers_of(BUILTINS))
 
 
 def found_name(resolver: Resolves, scope: Scope, name: str) -> Value:
@@ -44,8 +52,9 @@ def found_name(resolver: Resolves, scope: Scope, name: str) -> Value:
             # What leads back to the name itself meets the modules it may be.
             scope.found[name] = either([Ref(str(e.payload)) for e in bindings if _is_ref(e)])
             value = _named(resolver, place, name, bindings)
-            if resolver.is_builtin(name) and _may_be_builtin(resolver, place, scope, name):
-                return either([value, builtin(resolver, name)])
+            given = builtin(resolver, name)
+            if given is not None and _may_be_builtin(resolver, place, scope, name):
+                return either([value, given])
             return value
         place = place.parent
     return builtin(resolver, name)
@@ -72,6 +81,8 @@ def _may_be_builtin(resolver: Resolves, place: Scope, scope: Scope, name: str) -
     since = place.certain.get(name)
     if name in place.deleted:
         return True
+    if name in _PLAIN:
+        return since is None
     if since is None:
         spans = place.spans.get(name)
         return not (spans and place is scope and gathered.uses.is_within(name, spans))
@@ -82,24 +93,25 @@ def _may_be_builtin(resolver: Resolves, place: Scope, scope: Scope, name: str) -
 
 def builtin(resolver: Resolves, name: str) -> Value:
     """What a name is that nothing binds: a member of what was imported with a star, or built in."""
-    member = resolver.tables.member
-    for star in resolver.gathered.stars:
-        if member(f"{star}.{name}"):
+    for star in resolver.stars:
+        if resolver.tables.member(f"{star}.{name}"):
             return Ref(f"{star}.{name}")
+    if name not in resolver.builtins:
+        return None
     if name == "__builtins__":
         return Ref(BUILTINS)
-    if name == "__name__":
-        return Const("__main__")
-    if name in WITHOUT_ROW or member(f"{BUILTINS}.{name}"):
-        return Ref(f"{BUILTINS}.{name}")
-    return None
+    return Const("__main__") if name == "__name__" else Ref(f"{BUILTINS}.{name}")
 
 
 def bound(resolver: Resolves, bindings: list[Binding]) -> Value:
     """What a name with these bindings may be."""
     if len(bindings) == 1:
         return _value_of(resolver, bindings[0])
-    return either([_value_of(resolver, binding) for binding in bindings[:MOST_PARTS]])
+    few = bindings
+    if len(bindings) > MOST_PARTS:
+        few = [each for each in bindings if _is_ref(each)] + bindings[:MOST_PARTS]
+    found = [_value_of(resolver, binding) for binding in few]
+    return either([*found, None] if few is not bindings else found)
 
 
 def _value_of(resolver: Resolves, binding: Binding) -> Value:
@@ -122,7 +134,8 @@ def _value_of(resolver: Resolves, binding: Binding) -> Value:
         case How.FIRST:
             value = LocalObject(payload)
         case How.ANNOTATED:
-            value = _instance_of(resolver, resolver.resolve(payload, binding.scope))
+            # Nobody holds a caller to an annotation.
+            value = either([_instance_of(resolver, resolver.resolve(payload, binding.scope)), None])
     return value
 
 

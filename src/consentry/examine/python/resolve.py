@@ -11,7 +11,7 @@ from typing import Any, Final
 from consentry.examine.knowledge.reader import Knowledge
 from consentry.examine.python import attributes, calls, names, subscripts, texts
 from consentry.examine.python.gathered import Gathered
-from consentry.examine.python.resolves import BUILTINS, UNKNOWN, Resolves
+from consentry.examine.python.resolves import UNKNOWN, Resolves
 from consentry.examine.python.scopes import Scope
 from consentry.examine.python.values import Const, Function, Items, Table, Value, either
 
@@ -28,9 +28,8 @@ class Resolver:
         self.may_rebind = gathered.any_changed or any(
             star.startswith(".") or not tables.is_known(star) for star in gathered.stars
         )
-        self._built_in = names.WITHOUT_ROW.union(
-            ("__name__", "__builtins__"), tables.powers_of(BUILTINS)
-        )
+        self.stars = tuple(filter(tables.is_known, dict.fromkeys(gathered.stars)))
+        self.builtins = names.built_in_names(tables)
         self._depth = 0
         self._known: dict[ast.expr, Value] = {}
 
@@ -64,10 +63,6 @@ class Resolver:
         self._depth -= 1
         known[node] = value
         return value
-
-    def is_builtin(self, name: str) -> bool:
-        """Whether a name stands for something where nothing binds it."""
-        return name in self._built_in or bool(self.gathered.stars)
 
     def constant(self, node: ast.expr, scope: Scope) -> object:
         """The plain constant that an expression is; `UNKNOWN` where it is none, or may be others."""

@@ -33,10 +33,10 @@ class Resolves(Protocol):
     gathered: Gathered
     may_rebind: bool
     """Whether names of the file may be bound by what is not written down in it."""
-
-    def is_builtin(self, name: str) -> bool:
-        """Whether a name stands for something where nothing binds it."""
-        ...
+    stars: tuple[str, ...]
+    """Modules that the tables know, imported with all their names."""
+    builtins: frozenset[str]
+    """Names that stand for something where nothing binds them."""
 
     def resolve(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression may be."""

@@ -126,6 +126,11 @@ class Scope:
         binding = Binding(how, payload, self if scope is None else scope)
         place.names.setdefault(name, []).append(binding)
 
+    def forget(self) -> None:
+        """Lets go of all that may lead back here."""
+        for kept in (self.names, self.members, self.found, self.elsewhere):
+            kept.clear()
+
     @property
     def module(self) -> "Scope":
         """The scope of the file."""

@@ -33,7 +33,9 @@ def walked(tree: ast.Module, watched: Iterable[str]) -> Gathered:
     _walk_all(gathered)
     is_trusted = not gathered.type_checking or is_left_alone(tree)
     while gathered.type_checking:
-        gathered.waiting.extend(blocks_that_run(gathered, is_trusted=is_trusted))
+        if not gathered.bound.isdisjoint(_TYPE_TESTS):
+        gathered.waiting.extend((scope, [*nodes]) for scope, nodes in gathered.tested)
+    gathered.waiting.extend(blocks_that_run(gathered, is_trusted=is_trusted))
         _walk_all(gathered)
     gathered.spread_changes()
     return gathered
@@ -79,13 +81,18 @@ def _walk(gathered: Gathered, scope: Scope, stack: Stack) -> None:  # noqa: C901
                     if argument.__class__ is ast.Name:
                         given.append((func.id, argument.id))
                 if func.id in _TYPE_TESTS:
-                    _push_tested(node, stack)
+                    _push_tested(gathered, node, scope, stack)
+                elif len(node.args) > 1:
+                    push_by_name(gathered, node, scope, stack)
                 else:
                     extend(node.args)
             else:
                 if node.func.attr in _CHANGING:
                     gathered.changed.add(func.id)
-                extend(node.args)
+                if len(node.args) > 1:
+                    push_by_name(gathered, node, scope, stack)
+                else:
+                    extend(node.args)
             for keyword in node.keywords:
                 push(keyword.value)
         elif kind is ast.Attribute:
@@ -104,16 +111,32 @@ def _walk(gathered: Gathered, scope: Scope, stack: Stack) -> None:  # noqa: C901
                 for name in _children(kind):
                     child = getattr(node, name)
                     if child.__class__ is list:
-                        extend(child)
+                        extend(reversed(child))
                     elif child is not None:
                         push(child)
 
 
-def _push_tested(node: ast.Call, stack: Stack) -> None:
-    """Of `isinstance(x, y)` the second argument is compared with and not used."""
+def _push_tested(gathered: Gathered, node: ast.Call, scope: Scope, stack: Stack) -> None:
+    """Of `isinstance(x, y)` the second argument is compared with and not used, by the built-in."""
     stack.extend(node.args[:1])
     for tested in node.args[1:]:
         binding.push_calls(tested, stack)
+    gathered.tested.append((scope, node.args[1:]))
+
+
+def push_by_name(gathered: Gathered, node: ast.Call, scope: Scope, stack: Stack) -> None:
+    """`f(module, "name", …)`: whatever the function is, it is about that attribute."""
+    first, second = node.args[0], node.args[1]
+    if (
+        isinstance(second, ast.Constant)
+        and isinstance(second.value, str)
+        and second.value.isidentifier()
+        and isinstance(first, ast.Name)
+    ):
+        gathered.by_name.append((scope, node))
+        stack.extend(node.args[1:])
+    else:
+        stack.extend(node.args)
 
 
 def _expression(_: Gathered, node: ast.Expr, __: Scope, stack: Stack) -> None:
@@ -164,6 +187,9 @@ _HANDLERS: Final[dict[type, Callable[[Gathered, Any, Scope, Stack], None]]] = {
     ast.ClassDef: entering.own_class,
     ast.Return: entering.give_back,
     ast.Expr: _expression,
+    ast.While: _while,
+    ast.IfExp: _if_expression,
+    ast.Assert: _assert,
     ast.Subscript: lookingin.subscript,
     ast.Compare: lookingin.compare,
 }
