@@ -3,6 +3,7 @@
 On the way to every answer stands only what the answer needs: the rest is loaded where it is used.
 """
 
+import gc
 import os
 import time
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 JSON, SARIF, HTML = "json", "sarif", "html"
 _ENDINGS: Final = {".sarif": SARIF, ".html": HTML, ".htm": HTML}
 _ENDING_OF: Final = {JSON: ".json", SARIF: ".sarif", HTML: ".html"}
+_OBJECTS_BEFORE_A_LOOK: Final = 200_000
 _STATUSES: Final = {"PASS": 0, "BLOCKED": 1, "UNKNOWN": 2}
 
 PAGE = Page(
@@ -64,6 +66,8 @@ PAGE = Page(
 def _guard(ctx: click.Context, /, **given: Any) -> int:
     output = output_of(ctx)
     began = time.perf_counter()
+    # A small change leaves little garbage, and looking for it costs as much as reading the change.
+    gc.set_threshold(_OBJECTS_BEFORE_A_LOOK)
     form = _form_of(given["out"], given["sarif"], given["html"], output)
     asked = _asked(given)
     answer, files_read = _answered(asked, output)
@@ -79,6 +83,7 @@ def _guard(ctx: click.Context, /, **given: Any) -> int:
         from consentry.cli.guardtext import first_line, guard_text  # noqa: PLC0415 - text only
 
         write_answer((first_line if output.quiet else guard_text)(output, answer) + "\n")
+    gc.freeze()  # this process ends here: or everything were looked at once more
     return _STATUSES[answer.verdict.status.value]
 
 
