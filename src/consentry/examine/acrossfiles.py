@@ -1,9 +1,8 @@
 """Powers that no file has by itself: what one gives away and another uses.
 
 A module that one file imports is used through that file by another (`from helper import o`, then
-`o.system`): the name is followed to where it comes from. A module that one file hands on as a value may
-be what another calls an attribute of: where the name is one that only powers have, it counts.
-Both are compared over all files of a side, so that nothing is gained by splitting it up.
+`o.system`): the name is followed to where it comes from, over all files of a side, so that nothing is
+gained by splitting it up. A module that is handed on as a value counts where that is done.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,14 +30,6 @@ def powers_across(
             for reached in _followed(name, path, exports, tree):
                 for atom in _named_atoms(tables, reached):
                     yield path, Found(atom, line, f"{reached} through {name}")
-    handed = sorted({module for each in extractions.values() for module in each.ends.handed_on})
-    members = {module: frozenset(tables.powers_of(module)) for module in handed}
-    for path, extraction in extractions.items():
-        for name, line in extraction.ends.open_names:
-            for module in handed:
-                if name in members[module]:
-                    for atom in _named_atoms(tables, f"{module}.{name}"):
-                        yield path, Found(atom, line, f"{module}.{name}")
 
 
 def _followed(

@@ -102,15 +102,11 @@ class Ends:
     """Where a file leaves off: what only the other files of its tree can tell.
 
     `exports` are names of the file that stand for modules or members from elsewhere, as pairs; `outside`
-    are dotted names that it uses of modules no table knows, with their lines; `handed_on` are modules
-    with powers that it gives away as values; `open_names` are attributes that it takes from objects it
-    does not know, with their lines.
+    are dotted names that it uses of modules no table knows, with their lines.
     """
 
     exports: tuple[tuple[str, str], ...] = ()
     outside: tuple[tuple[str, int], ...] = ()
-    handed_on: tuple[str, ...] = ()
-    open_names: tuple[tuple[str, int], ...] = ()
 
 
 NO_ENDS: Final = Ends()
@@ -198,6 +194,4 @@ def _joined_ends(ends: list[Ends]) -> Ends:
     return Ends(
         tuple(each for end in ends for each in end.exports),
         tuple(each for end in ends for each in end.outside),
-        tuple(each for end in ends for each in end.handed_on),
-        tuple(each for end in ends for each in end.open_names),
     )

@@ -2,7 +2,7 @@
 
     [[[dimension, operation, target], …], [[atom, line, reason, provenance], …],
      [[key, line, reason], …], [[module, level, [name, …], line, is_known], …],
-     [[[name, reference], …], [[name, line], …], [module, …], [[name, line], …]]]
+     [[[name, reference], …], [[name, line], …]]]
 
 `atom` is a place in the first list. What is not exactly of this form is no extraction: reading it
 gives None, and never an extraction with something left out.
@@ -47,7 +47,7 @@ def encode_extraction(extraction: Extraction) -> bytes:
             (each.module, each.level, each.names, each.line, each.is_known)
             for each in extraction.imports
         ],
-        (ends.exports, ends.outside, ends.handed_on, ends.open_names),
+        (ends.exports, ends.outside),
     )
     return json.dumps(rows, separators=(",", ":")).encode("ascii")
 
@@ -85,16 +85,12 @@ def _unclassified(key: str, line: int, reason: str) -> Unclassified:
     return Unclassified(key, line, reason)
 
 
-def _ends(exports: Any, outside: Any, handed_on: Any, open_names: Any) -> Ends:
-    if not (exports or outside or handed_on or open_names):
+def _ends(exports: Any, outside: Any) -> Ends:
+    if not (exports or outside):
         return NO_ENDS
-    if type(handed_on) is not list or not all(type(each) is str for each in handed_on):
-        raise TypeError(handed_on)
     return Ends(
         tuple([_pair(str, *row) for row in exports]),
         tuple([_pair(int, *row) for row in outside]),
-        tuple(handed_on),
-        tuple([_pair(int, *row) for row in open_names]),
     )
 
 

@@ -12,7 +12,6 @@ from consentry.examine.python.scopes import Binding, How, Kind, Scope
 from consentry.examine.python.typechecking import conditions, is_so_called
 from consentry.examine.python.uses import position
 
-
 _NAMING: Final = (ast.Name, ast.Attribute, ast.Tuple, ast.List, ast.BinOp, ast.Constant, ast.Slice)
 _LOOKED_INTO: Final = frozenset({"environ", "environb", "modules"})
 

@@ -85,6 +85,8 @@ class _Extractor:
         self.resolver = findings.resolver
         self.depth = depth
         self.nested: list[Extraction] = []
+        self.taken: set[str] = set()
+        """Members that are reached through something else than the import of their module."""
         self.imported: list[ModuleImport] = []
         """Modules that are imported by a name in quotes."""
 
@@ -170,6 +172,14 @@ class _Extractor:
                 value = resolve(func, scope)
             for each in alternatives(value):
                 self._called(each, node, scope)
+                self._note_taken(each, func, scope)
+
+    def _note_taken(self, value: Value, node: ast.expr, scope: Scope) -> None:
+        if isinstance(value, Ref):
+            while isinstance(node, ast.Attribute):
+                node = node.value
+            if not (isinstance(node, ast.Name) and scope.is_import(node.id)):
+                self.taken.add(self.tables.canonical(value.name))
 
     def _called(self, value: Value, node: ast.Call, scope: Scope) -> None:
         match value:
@@ -242,6 +252,7 @@ class _Extractor:
                 findings.unresolved.setdefault(node.attr, node.lineno)
                 self._through_star(node, node.lineno)
             for each in alternatives(value):
+                self._note_taken(each, node, scope)
                 if isinstance(each, Ref):
                     if isinstance(node.ctx, ast.Load):
                         findings.name_member(each.name, node.lineno)
@@ -300,7 +311,14 @@ class _Extractor:
     def _handed_on(self) -> None:
         """A module that is handed on as a value may be used for all that it can do."""
         for module, line in sorted(self.findings.escaped.items()):
-            for member in self.tables.powers_of(module):
+            powers = self.tables.powers_of(module)
+            # Where the file uses what it was handed by a name of the module, that is what it does.
+            used = [
+                member
+                for member in powers
+                if member in self.findings.unresolved or f"{module}.{member}" in self.taken
+            ]
+            for member in used or powers:
                 effects = self.tables.listed(f"{module}.{member}") or ()
                 self.findings.add_named(effects, f"{short(module)} is handed on", line)
 

@@ -138,3 +138,12 @@ class Scope:
         while place.parent is not None:
             place = place.parent
         return place
+
+    def is_import(self, name: str) -> bool:
+        """Whether a name is what an import bound, and nothing else."""
+        place: Scope | None = self
+        while place is not None and name not in place.names:
+            place = place.parent
+        return place is not None and all(
+            binding.how is How.REFERENCE for binding in place.names[name]
+        )

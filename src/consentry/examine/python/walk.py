@@ -18,6 +18,10 @@ PATH_STARTS: Final = frozenset("/~")
 
 _NO_CHILDREN: Final = frozenset({"ctx", "op", "ops", "type_comment", "type_ignores", "kind"})
 _TYPE_TESTS: Final = frozenset({"isinstance", "issubclass"})
+_ON_OBJECTS: Final = frozenset(
+    {"getattr", "hasattr", "setattr", "delattr", "vars", "dir", "id", "repr", "print", "callable"}
+)
+"""Built-in functions that do with an object what is looked at elsewhere, or nothing."""
 _CHANGING: Final = frozenset(
     {
         *("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update"),
@@ -33,9 +37,10 @@ def walked(tree: ast.Module, watched: Iterable[str]) -> Gathered:
     _walk_all(gathered)
     is_trusted = not gathered.type_checking or is_left_alone(tree)
     while gathered.type_checking:
-        if not gathered.bound.isdisjoint(_TYPE_TESTS):
+        gathered.waiting.extend(blocks_that_run(gathered, is_trusted=is_trusted))
+        _walk_all(gathered)
+    if not gathered.bound.isdisjoint(_TYPE_TESTS | _ON_OBJECTS):
         gathered.waiting.extend((scope, [*nodes]) for scope, nodes in gathered.tested)
-    gathered.waiting.extend(blocks_that_run(gathered, is_trusted=is_trusted))
         _walk_all(gathered)
     gathered.spread_changes()
     return gathered
@@ -82,6 +87,9 @@ def _walk(gathered: Gathered, scope: Scope, stack: Stack) -> None:  # noqa: C901
                         given.append((func.id, argument.id))
                 if func.id in _TYPE_TESTS:
                     _push_tested(gathered, node, scope, stack)
+                elif func.id in _ON_OBJECTS:
+                    extend(node.args[1:])
+                    _push_first(gathered, node, scope, stack)
                 elif len(node.args) > 1:
                     push_by_name(gathered, node, scope, stack)
                 else:
@@ -124,6 +132,15 @@ def _push_tested(gathered: Gathered, node: ast.Call, scope: Scope, stack: Stack)
     gathered.tested.append((scope, node.args[1:]))
 
 
+def _push_first(gathered: Gathered, node: ast.Call, scope: Scope, stack: Stack) -> None:
+    """Of `getattr(x, name)` the object is not handed on, by the built-in."""
+    for first in node.args[:1]:
+        if isinstance(first, ast.Name):
+            gathered.tested.append((scope, [first]))
+        else:
+            stack.append(first)
+
+
 def push_by_name(gathered: Gathered, node: ast.Call, scope: Scope, stack: Stack) -> None:
     """`f(module, "name", …)`: whatever the function is, it is about that attribute."""
     first, second = node.args[0], node.args[1]
@@ -144,6 +161,23 @@ def _expression(_: Gathered, node: ast.Expr, __: Scope, stack: Stack) -> None:
         stack.append(node.value)
 
 
+def _while(_: Gathered, node: ast.While, __: Scope, stack: Stack) -> None:
+    stack.extend(reversed(node.orelse))
+    stack.extend(reversed(node.body))
+    binding.push_condition(node.test, stack)
+
+
+def _if_expression(_: Gathered, node: ast.IfExp, __: Scope, stack: Stack) -> None:
+    stack += (node.orelse, node.body)
+    binding.push_condition(node.test, stack)
+
+
+def _assert(_: Gathered, node: ast.Assert, __: Scope, stack: Stack) -> None:
+    if node.msg is not None:
+        stack.append(node.msg)
+    binding.push_condition(node.test, stack)
+
+
 _FIELDS: Final[dict[type, tuple[str, ...]]] = {
     ast.JoinedStr: ("values",),
     ast.FormattedValue: ("value", "format_spec"),
@@ -155,7 +189,8 @@ def _children(kind: type) -> tuple[str, ...]:
     if found is None:
         # A None among the keys of a dictionary, or the name of a type variable, has no fields.
         names: Iterable[str] = getattr(kind, "_fields", ())
-        found = tuple(name for name in names if name not in _NO_CHILDREN)
+        # The stack turns their order: what stands first is walked first.
+        found = tuple(name for name in reversed([*names]) if name not in _NO_CHILDREN)
         _FIELDS[kind] = found
     return found
 

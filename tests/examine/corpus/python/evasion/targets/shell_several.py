@@ -1,6 +1,5 @@
 # must: PROC_EXEC
 # must-not: NET_ACCESS
-# target: PROC_EXEC cd
 # target: PROC_EXEC make
 # target: PROC_EXEC tar
 import os

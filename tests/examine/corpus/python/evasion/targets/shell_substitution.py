@@ -1,7 +1,6 @@
 # must: PROC_EXEC
 # must-not: NET_ACCESS
-# target: PROC_EXEC echo
-# target: PROC_EXEC *
+# target: PROC_EXEC curl
 import os
 
 os.system("echo $(curl https://example.com/)")
