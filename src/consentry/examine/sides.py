@@ -166,7 +166,8 @@ def _linked(
     """The file that a link leads to, read as what the link calls it; one that leaves is a reference."""
     target = blob.content.decode("utf-8", "surrogateescape")
     folder = path.rpartition("/")[0]
-    pattern = path_pattern(target if target.startswith(("/", "~")) else f"{folder}/{target}")
+    is_from_root = not folder or target.startswith(("/", "~"))
+    pattern = path_pattern(target if is_from_root else f"{folder}/{target}")
     if pattern is None or pattern == ABSOLUTE_PATH_MARK or pattern.startswith(("/", "~")):
         atoms = path_atoms(reading, target)
         reason = f"link to {target}"
