@@ -131,13 +131,15 @@ def _bound_member(resolver: Resolves, scope: Scope, name: str) -> Value:
         others = [
             each
             for other in resolver.gathered.classes
-            if other is not scope and other.bases
+            if other is not scope
             for each in other.names.get(name, ())
             if each.how is How.VALUE
         ]
         bindings = [*scope.names.get(name, ()), *scope.members.get(name, ()), *others]
         value = bound(resolver, bindings)
-        if name in resolver.gathered.reassigned and may_change(value):
+        gathered = resolver.gathered
+        is_sure = name not in gathered.reassigned and not gathered.tricks.may_set(name)
+        if not is_sure and may_change(value):
             value = either([value, None])
         scope.found[key] = value
     found: Value = scope.found[key]

@@ -163,6 +163,8 @@ def branch(gathered: Gathered, node: ast.If, scope: Scope, stack: Stack) -> None
     stack.extend(reversed(node.orelse))
     if any(is_so_called(test) for test in conditions(node)):
         gathered.type_checking.append((node, scope))
+        for test in conditions(node):
+            push_condition(test, stack)
     else:
         stack.extend(reversed(node.body))
         push_condition(node.test, stack)
@@ -243,8 +245,9 @@ def _bind(
     if isinstance(target, ast.Name):
         scope.bind(target.id, How.VALUE, value)
     elif isinstance(target, ast.Tuple | ast.List):
+        is_plain = not any(isinstance(each, ast.Starred) for each in target.elts)
         for position, each in enumerate(target.elts):
-            if isinstance(each, ast.Name):
+            if isinstance(each, ast.Name) and is_plain:
                 scope.bind(each.id, How.ITEM, (value, position))
             else:
                 bind_unknown(each, scope, stack)

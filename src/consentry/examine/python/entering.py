@@ -23,6 +23,8 @@ def function(
     if node.returns is not None:
         push_calls(node.returns, stack)
     scope.bind(node.name, How.FUNCTION, inner)
+    if node.decorator_list:
+        scope.bind(node.name, How.UNKNOWN, None)
     note_certain(node, node.name, scope)
     gathered.waiting.append((inner, node.body[::-1]))
 

@@ -139,7 +139,12 @@ class _Extractor:
                         self._imported(each.value, node.lineno)
 
     def _imported(self, module: str, line: int) -> None:
-        if module.startswith(".") or not module.replace(".", "_").isidentifier():
+        if module.startswith("."):
+            inner = module.lstrip(".")
+            level = len(module) - len(inner)
+            self.imported.append(ModuleImport(inner, level, (), line, is_known=False))
+            return
+        if not module.replace(".", "_").isidentifier():
             return
         self.findings.add_import(module, f"import of {module} by name", line)
         is_known = self.tables.is_known(module)
@@ -211,6 +216,8 @@ class _Extractor:
             self._import_by_name(effects, node, scope)
         if not node.args:
             return
+        if name == "builtins.vars":
+            self.findings.name(self.resolver.resolve(node.args[0], scope), node.lineno)
         if name in reflection.ON_WHOLE:
             reflection.reach_whole(self.findings, name, node, scope)
         elif name in _EXECUTES:
@@ -253,6 +260,8 @@ class _Extractor:
                 self._through_star(node, node.lineno)
             for each in alternatives(value):
                 self._note_taken(each, node, scope)
+                if isinstance(each, Namespace):
+                    findings.name(each.owner, node.lineno)
                 if isinstance(each, Ref):
                     if isinstance(node.ctx, ast.Load):
                         findings.name_member(each.name, node.lineno)

@@ -146,7 +146,7 @@ class Findings:
 
     def patch(self, name: str, line: int) -> None:
         """Something else is put in place of a member: what others call is then this code."""
-        if name.startswith(f"{BUILTINS}.") or name.startswith(_RELIED_ON):
+        if name.startswith((f"{BUILTINS}.", *_RELIED_ON)):
             self.add_any_code(f"{short(name)} is replaced", line)
         else:
             self.name_member(name, line)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
+from consentry.examine.python.classtricks import ClassTricks
 from consentry.examine.python.scopes import How, Kind, Scope
 from consentry.examine.python.uses import Uses
 
@@ -69,6 +70,11 @@ class Gathered:
         for scope in self.scopes:
             scope.forget()
         self.scopes.clear()
+
+    @cached_property
+    def tricks(self) -> ClassTricks:
+        """What may set attributes of classes unseen; asked for few files."""
+        return ClassTricks(self.tree)
 
     def spread_changes(self) -> None:
         """Whoever changes an alias changes what it stands for; so may a function that is given it."""

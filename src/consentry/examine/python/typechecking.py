@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from consentry.examine.python.gathered import Gathered, Stack
-from consentry.examine.python.scopes import Binding, How, Scope
+from consentry.examine.python.scopes import Binding, How, Kind, Scope
 
 _TYPE_CHECKING: Final = "TYPE_CHECKING"
 _TYPING: Final = ("typing", "typing_extensions")
@@ -71,7 +71,9 @@ def _is_type_checking(test: ast.expr, scope: Scope) -> bool:
     if not isinstance(base, ast.Name):
         return False
     place: Scope | None = scope
-    while place is not None and base.id not in place.names:
+    while place is not None and (
+        base.id not in place.names or (place is not scope and place.kind is Kind.CLASS)
+    ):
         place = place.parent
     means = _means_typing if isinstance(test, ast.Attribute) else _means_false
     return place is not None and all(map(means, place.names[base.id]))

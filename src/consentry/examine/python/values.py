@@ -185,5 +185,5 @@ def either(values: "list[Value]") -> Value:
     return Either(tuple(flat))
 
 
-MOST_ALTERNATIVES = 16
+MOST_ALTERNATIVES = 64
 _PLAIN = (Const, Partial, ConstMethod, Items, Table, type(None))

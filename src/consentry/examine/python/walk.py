@@ -22,6 +22,8 @@ _ON_OBJECTS: Final = frozenset(
     {"getattr", "hasattr", "setattr", "delattr", "vars", "dir", "id", "repr", "print", "callable"}
 )
 """Built-in functions that do with an object what is looked at elsewhere, or nothing."""
+_PUT_ASIDE: Final = frozenset({"setattr", "delattr", "object", "getattr_static"})
+"""Methods of tests that put something in place of an attribute by its name."""
 _CHANGING: Final = frozenset(
     {
         *("append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update"),
@@ -142,10 +144,13 @@ def _push_first(gathered: Gathered, node: ast.Call, scope: Scope, stack: Stack) 
 
 
 def push_by_name(gathered: Gathered, node: ast.Call, scope: Scope, stack: Stack) -> None:
-    """`f(module, "name", …)`: whatever the function is, it is about that attribute."""
+    """`monkeypatch.setattr(module, "name", …)`: it is about that attribute."""
     first, second = node.args[0], node.args[1]
+    function = node.func
+    called = function.attr if isinstance(function, ast.Attribute) else None
     if (
-        isinstance(second, ast.Constant)
+        called in _PUT_ASIDE
+        and isinstance(second, ast.Constant)
         and isinstance(second.value, str)
         and second.value.isidentifier()
         and isinstance(first, ast.Name)
