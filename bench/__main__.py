@@ -1,7 +1,7 @@
 """`python -m bench [--quick] [--write] [name ...]`: runs all benches or the named ones.
 
 Exits with 1 if a target is missed. `--quick` takes few rounds, to see that it works; `--write` puts
-the tables of the sandbox into the documentation.
+the tables of the sandbox and of the guard into the documentation.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from bench import (
     covers,
     deno,
     engines,
+    guard,
     ledger,
     ledgersize,
     observer,
@@ -41,16 +42,19 @@ BENCHES = {
     "engines": engines.run,
 }
 SANDBOX = "sandbox"
+GUARD = "guard"
+GUARD_PAGE = Path("docs/explanation/how-well-the-guard-reads.md")
 
 
 def main() -> int:
     """Runs them in order."""
+    written = (SANDBOX, GUARD)
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=", ".join([*BENCHES, SANDBOX]))
+    parser.add_argument("names", nargs="*", metavar="name", help=", ".join([*BENCHES, *written]))
     parser.add_argument("--quick", action="store_true", help="few rounds, to see that it works")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE}")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE} and {GUARD_PAGE}")
     asked = parser.parse_args()
-    unknown = [name for name in asked.names if name not in BENCHES and name != SANDBOX]
+    unknown = [name for name in asked.names if name not in (*BENCHES, *written)]
     if unknown:
         parser.error(f"no bench named {', '.join(unknown)}")
     # So that what a bench has started is ended as it is on an interrupt.
@@ -64,6 +68,12 @@ def main() -> int:
             sheet.write(PAGE, machine, "python -m bench sandbox --write")
         if sheet.missed:
             missed.append(SANDBOX)
+    if not asked.names or GUARD in asked.names:
+        page = guard.measured(guard.SMALL if asked.quick else guard.Size())
+        if asked.write:
+            page.write(GUARD_PAGE, machine, "python -m bench guard --write")
+        if page.missed:
+            missed.append(GUARD)
     print(f"\n{'targets not met: ' + ', '.join(missed) if missed else 'every target met'}")
     return 1 if missed else 0
 
