@@ -29,6 +29,7 @@ from consentry.examine.python.values import (
     Const,
     ConstMethod,
     Getter,
+    Items,
     Method,
     Namespace,
     Ref,
@@ -99,6 +100,7 @@ class _Extractor:
             self._bare_names(scope)
         for name, line in self.gathered.matched:
             self.findings.unresolved.setdefault(name, line)
+        self._listed_names()
         for scope, node in self.gathered.by_name:
             reflection.get_attribute(self.findings, node, scope)
         self._watched()
@@ -128,6 +130,15 @@ class _Extractor:
                 bool(inner) and all(map(self.tables.is_known, below))
             )
             self.findings.imports.append(ModuleImport(module, 0, names, line, is_known))
+
+    def _listed_names(self) -> None:
+        """Whoever imports all names of a package imports the modules that it lists."""
+        listed = self.resolver.lookup(self.gathered.module, "__all__")
+        for each in alternatives(listed):
+            if isinstance(each, Items):
+                names = [node.value for node in each.nodes if isinstance(node, ast.Constant)]
+                texts = tuple(name for name in names if isinstance(name, str))
+                self.imported.append(ModuleImport("", 1, texts, 1, is_known=True))
 
     def _import_by_name(self, effects: Iterable[Effect], node: ast.Call, scope: Scope) -> None:
         """A module that is imported by a name in quotes is imported all the same."""

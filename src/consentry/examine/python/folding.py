@@ -203,8 +203,8 @@ def _as_text(values: Sequence[object]) -> Value:
 def _as_bytes(values: Sequence[object]) -> Value:
     first = values[0]
     if isinstance(first, str):
-        return bytes_of(first.encode("utf-8", "surrogatepass"))
-    return bytes_of(first) if isinstance(first, bytes) else None
+        return method_called(first, "encode", values[1:]) if len(values) > 1 else None
+    return bytes_of(first) if isinstance(first, bytes) and len(values) == 1 else None
 
 
 def _from_text(decode: Callable[[bytes], bytes], values: Sequence[object]) -> Value:

@@ -29,7 +29,7 @@ from consentry.examine.python.values import (
 _PLAIN: Final = frozenset(
     {
         *("dir", "type", "map", "filter", "chr", "ord", "str", "bytes", "bytearray", "object"),
-        *("super", "reversed", "list", "tuple", "dict", "iter", "next", "sorted", "__name__"),
+        *("super", "reversed", "list", "tuple", "dict", "iter", "next", "sorted"),
     }
 )
 """Built-in names that help to tell what something is, and give nothing."""
@@ -100,7 +100,7 @@ def builtin(resolver: Resolves, name: str) -> Value:
         return None
     if name == "__builtins__":
         return Ref(BUILTINS)
-    return Const("__main__") if name == "__name__" else Ref(f"{BUILTINS}.{name}")
+    return Ref(f"{BUILTINS}.{name}")
 
 
 def bound(resolver: Resolves, bindings: list[Binding]) -> Value:

@@ -114,7 +114,11 @@ def property_of(owner: Instance, name: str) -> Value:
 def called(resolver: Resolves, name: str, node: ast.Call, scope: Scope) -> Value:
     """A call that makes a path or says where home is."""
     make = _MAKERS.get(name)
-    return None if make is None else make(resolver, name, node, scope)
+    if make is None:
+        return None
+    if any(isinstance(each, ast.Starred) for each in node.args):
+        return Instance(PATH) if name in _CLASSES else None
+    return make(resolver, name, node, scope)
 
 
 def _path_made(resolver: Resolves, _: str, node: ast.Call, scope: Scope) -> Value:
