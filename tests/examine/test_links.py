@@ -55,3 +55,33 @@ def test_what_a_link_leads_to_is_read_as_code(
 def test_a_link_that_leaves_the_tree_reads_there(target: str) -> None:
     """Nothing of the tree is read: the link itself is a way out."""
     assert "read" in operations(side({"x.py": link(target)}, {}))
+
+
+@pytest.mark.parametrize(
+    ("touched", "tree"),
+    [
+        ("p/data.txt", {"p/x.py": link("data.txt")}),
+        ("data.txt", {"x.py": link("data.txt")}),
+        ("data.txt", {"x.py": link("y"), "y": link("data.txt")}),
+        ("real/data.txt", {"p": link("real"), "x.py": link("p/data.txt")}),
+    ],
+)
+def test_a_touched_file_is_what_a_link_of_the_tree_calls_it(
+    touched: str, tree: dict[str, Blob]
+) -> None:
+    """A change of `data.txt` is a change of code where `x.py` has always been a link to it."""
+    assert "start" in operations(side({touched: STARTS}, tree))
+    assert operations(side({touched: PLAIN}, tree)) == set()
+
+
+def test_a_folder_by_another_name() -> None:
+    """What lies in a folder that a link calls `requirements` are requirements."""
+    given = {"data/notes.txt": Blob(b"requests\n")}
+    assert "connect" in operations(side(given, {"requirements": link("data")}))
+    assert operations(side(given, {})) == set()
+
+
+@pytest.mark.parametrize("target", ["other.txt", "/data.txt", "../data.txt", "x.py", "."])
+def test_links_elsewhere_change_nothing(target: str) -> None:
+    """A link that leads to something else, or round in a circle, makes nothing of a text."""
+    assert operations(side({"data.txt": STARTS}, {"x.py": link(target)})) == set()

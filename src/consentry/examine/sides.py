@@ -1,6 +1,7 @@
 """One side of a change, before or after: what all its files give together, imports followed.
 
-A file is read as what its name and content make it. What it imports from the same tree is read, too,
+A file is read as what its name and content make it, or the link, the import or the list of
+requirements that leads to it. What it imports from the same tree is read, too,
 and what that imports, because a power that moves into a module next door is still there. A module that
 no table knows and no file of the tree is, may do anything: it is unclassified.
 """
@@ -14,6 +15,7 @@ from consentry.base.values import dataclass
 from consentry.declare.patchbundle import Blob
 from consentry.examine.acrossfiles import powers_across
 from consentry.examine.atoms import (
+    NOTHING_FOUND,
     Atom,
     Extraction,
     Found,
@@ -24,7 +26,8 @@ from consentry.examine.atoms import (
 )
 from consentry.examine.constanttargets import path_atoms, path_pattern
 from consentry.examine.filekinds import FileKind, kind_of
-from consentry.examine.importing import files_of_import
+from consentry.examine.importing import files_of_import, read_as, without_style
+from consentry.examine.leadingto import linked_names, listed_files
 from consentry.surface.dimensions import Dimension
 from consentry.surface.pattern import ABSOLUTE_PATH_MARK
 
@@ -44,7 +47,7 @@ _CLASSES: Final = {
 
 
 class SourceTree(Protocol):
-    """The tree that a side of the change stands in."""
+    """The tree that a side of the change stands in; one with `links()` tells its links, too."""
 
     def read(self, path: str) -> Blob | None:
         """The file of that name; None where there is none."""
@@ -90,25 +93,29 @@ Job = tuple[FileKind, bytes]
 Extract = Callable[[Iterable[Job]], Iterable[Extraction]]
 """Gives the extraction of each job, in their order; whoever hands it in may use more than one core."""
 
+Wanted = tuple[str, FileKind | None]
+"""A file, and what it is read as; None where its own name says that."""
+
 
 def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract) -> Side:
     """What the touched files of a side give, and the files of the tree that they import."""
     found: list[Sited] = []
     doubts: list[Doubt] = []
-    seen: set[str] = set()
+    seen: set[Wanted] = set()
     extractions: dict[str, Extraction] = {}
-    waiting = deque(sorted(touched))
     blobs: dict[str, Blob] = dict(touched)
+    waiting: deque[Wanted] = deque((path, None) for path in sorted(touched))
+    waiting.extend(_led_to(touched, blobs, tree, extract))
     while waiting:
-        batch = [path for path in waiting if path not in seen]
+        batch = [each for each in dict.fromkeys(waiting) if each not in seen]
         waiting.clear()
         seen.update(batch)
         if len(seen) > MOST_FOLLOWED + len(touched):
             reason = f"imports lead to more than {MOST_FOLLOWED:,} files"
-            doubts.append(Doubt(batch[0], Unclassified("too many files", 1, reason)))
+            doubts.append(Doubt(batch[0][0], Unclassified("too many files", 1, reason)))
             break
         for path, kind, extraction in _extracted(batch, blobs, tree, extract):
-            extractions[path] = extraction
+            extractions[path] = extractions.get(path, NOTHING_FOUND) | extraction
             found += [Sited(path, each) for each in extraction.found]
             found += [Sited(path, each) for each in _classes(kind, extraction)]
             doubts += [Doubt(path, each) for each in extraction.unclassified]
@@ -119,25 +126,45 @@ def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract
                         Doubt(path, _unknown_import(each.module, each.level, each.line, path))
                     )
                 for name in followed or ():
-                    if name not in seen and name not in blobs:
-                        blob = tree.read(name)
-                        if blob is not None:
-                            blobs[name] = blob
-                            waiting.append(name)
-    for path, each in powers_across(extractions, tree):
-        found.append(Sited(path, each))
-        found += [Sited(path, more) for more in _classes(FileKind.PYTHON, Extraction((each,)))]
+                    blob = blobs.get(name) or tree.read(name)
+                    if blob is not None:
+                        blobs[name] = blob
+                        waiting.append((name, read_as(name, blob, each, kind)))
+    for path, power in powers_across(extractions, tree):
+        found.append(Sited(path, power))
+        found += [Sited(path, more) for more in _classes(FileKind.PYTHON, Extraction((power,)))]
     found.sort(key=lambda each: (each.file, each.found.line, each.found.atom, each.found.reason))
     doubts.sort(key=lambda each: (each.file, each.about.line, each.about.key))
-    return Side(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(doubts)), tuple(sorted(seen)))
+    files = sorted({path for path, _ in seen})
+    return Side(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(doubts)), tuple(files))
+
+
+def _led_to(
+    touched: Mapping[str, Blob], blobs: dict[str, Blob], tree: SourceTree, extract: Extract
+) -> list[Wanted]:
+    """What makes more of touched files that are inert by their names: links and lists of the tree."""
+    inert = [
+        path
+        for path, blob in sorted(touched.items())
+        if blob.mode not in (LINK, SUBMODULE) and kind_of(path, blob.content) is FileKind.INERT
+    ]
+    if not inert:
+        return []
+    named = listed_files(inert, tree, extract)
+    wanted: list[Wanted] = [(path, FileKind.REQUIREMENTS) for path in named]
+    for name, path in linked_names(inert, tree):
+        if kind_of(name, touched[path].content) is not FileKind.INERT and name not in blobs:
+            blobs[name] = touched[path]
+            wanted.append((name, None))
+    return wanted
 
 
 def _extracted(
-    paths: list[str], blobs: Mapping[str, Blob], tree: SourceTree, extract: Extract
+    wanted: list[Wanted], blobs: Mapping[str, Blob], tree: SourceTree, extract: Extract
 ) -> Iterator[tuple[str, FileKind, Extraction]]:
     jobs: list[Job] = []
-    placed: list[tuple[str, FileKind]] = []
-    for path in paths:
+    placed: list[tuple[str, FileKind, FileKind | None]] = []
+    for path, given in wanted:
         blob = blobs[path]
         if blob.mode == SUBMODULE:
             reason = "is a submodule: its code is not in this change"
@@ -153,11 +180,11 @@ def _extracted(
                 yield path, FileKind.OTHER, linked
                 continue
             blob = linked
-        kind = kind_of(path, blob.content, executable=blob.mode == EXECUTABLE)
+        kind = given or kind_of(path, blob.content, executable=blob.mode == EXECUTABLE)
         jobs.append((kind, blob.content))
-        placed.append((path, kind))
-    for (path, kind), extraction in zip(placed, extract(jobs), strict=True):
-        yield path, kind, extraction
+        placed.append((path, kind, given))
+    for (path, kind, given), extraction in zip(placed, extract(jobs), strict=True):
+        yield path, kind, extraction if given is None else without_style(path, extraction)
 
 
 def _linked(

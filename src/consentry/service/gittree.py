@@ -91,6 +91,13 @@ class ObjectTree:
         """All paths, in order."""
         return tuple(sorted(self.all()))
 
+    def links(self) -> dict[str, str]:
+        """Every link, and where it leads."""
+        try:
+            return _links(self._reader, self.all())
+        except BadInput:
+            return {}  # more names than can be read
+
     def all(self) -> dict[str, TreeEntry]:
         """Every path with what stands there."""
         return {path: entry for path, _, entry in _differences(self, None, self._root) if entry}
@@ -137,6 +144,21 @@ class ListedTree:
     def names(self) -> tuple[str, ...]:
         """All paths, in order."""
         return tuple(sorted(self.entries))
+
+    def links(self) -> dict[str, str]:
+        """Every link, and where it leads."""
+        return _links(self._reader, self.entries)
+
+
+def _links(reader: ObjectReader, entries: Mapping[str, TreeEntry]) -> dict[str, str]:
+    """Links alone are read; one that is too large leads nowhere."""
+    links = {path: entry.id for path, entry in entries.items() if entry.mode == LINK}
+    contents = {each.id: each.content for each in reader.many(dict.fromkeys(links.values()))}
+    return {
+        path: content.decode("utf-8", "surrogateescape")
+        for path, given in links.items()
+        if (content := contents.get(given)) is not None
+    }
 
 
 def read_blob(reader: ObjectReader, path: str, entry: TreeEntry) -> Blob:

@@ -19,7 +19,7 @@ from consentry.examine.atoms import Found, Provenance, Unclassified
 from consentry.examine.guard import Examined, Flags, judge
 from consentry.examine.knowledge.reader import knowledge
 from consentry.examine.recipes import UnknownNode, powers_of_recipes
-from consentry.examine.sides import Doubt, Extract, Side, Sited, SourceTree, examine_side
+from consentry.examine.sides import LINK, Doubt, Extract, Side, Sited, SourceTree, examine_side
 from consentry.examine.tabledigest import TABLES, tables_digest
 from consentry.examine.verdict import Band, Reason, Status, Tag, Verdict
 
@@ -81,6 +81,14 @@ class BlobTree:
     def read(self, path: str) -> Blob | None:
         """The file of that name."""
         return self._blobs.get(path)
+
+    def links(self) -> dict[str, str]:
+        """Every link, and where it leads."""
+        return {
+            path: blob.content.decode("utf-8", "surrogateescape")
+            for path, blob in self._blobs.items()
+            if blob.mode == LINK
+        }
 
 
 def change_of_bundle(bundle: "PatchBundle") -> Change:

@@ -6,7 +6,7 @@ that nobody knows; one that is not there is a mistake of whoever named it.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -122,6 +122,10 @@ class _WatchedTree:
         if found is not None:
             self._read.add(path)
         return found
+
+    def links(self) -> Mapping[str, str]:
+        tell: Callable[[], Mapping[str, str]] | None = getattr(self._tree, "links", None)
+        return {} if tell is None else tell()
 
 
 @contextmanager

@@ -84,6 +84,10 @@ class Findings:
         """Adds what may hold any power."""
         self._unclassified[Unclassified(key, line, reason)] = None
 
+    def follows(self, module: str, line: int) -> None:
+        """Adds a file of the same tree that counts with this one; its name begins with a dot."""
+        self._imports.append(ModuleImport(module, 1, (), line, is_known=False))
+
     def include(self, part: Extraction, line: int = 1) -> None:
         """Adds all of another extraction, whose first line is `line` here."""
         for found in part.found:

@@ -13,7 +13,7 @@ from consentry.examine.constanttargets import variable_atom
 from consentry.examine.dependencies.codeparts import add_script
 from consentry.examine.dependencies.findings import COMPUTED_WORD, Findings, reader
 from consentry.examine.dependencies.packages import shown
-from consentry.examine.dependencies.requirements import add_requirement_lines
+from consentry.examine.dependencies.requirements import add_included, add_requirement_lines
 from consentry.examine.dependencies.requirementtext import add_requirement
 
 _SECTION: Final = re.compile(r"\[([^\]]*)\]")
@@ -75,7 +75,11 @@ def extract_setup_cfg(text: str, findings: Findings) -> None:
             and each.key.replace("-", "_")
             in ("install_requires", "setup_requires", "tests_require")
         )
-        if is_list and not each.value.startswith("file:"):
+        if is_list and each.value.startswith("file:"):
+            for part in re.split(r"[,\n]", each.value.removeprefix("file:")):
+                if part.strip():
+                    add_included(part.strip(), each.line, findings)
+        elif is_list:
             for offset, part in enumerate(re.split("\n", each.value)):
                 add_requirement(part.partition(" #")[0], each.line + offset, findings)
         elif (each.section, each.key) == ("options", "dependency_links"):

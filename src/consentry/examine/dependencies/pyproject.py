@@ -3,15 +3,27 @@
 Entry points and scripts only give names to code that is in the tree, and add nothing here.
 """
 
+from typing import Final
+
 from consentry.declare.nodes import Scalar
 from consentry.examine.atoms import loading
 from consentry.examine.dependencies.findings import Findings, reader
 from consentry.examine.dependencies.initext import add_tox
 from consentry.examine.dependencies.keyed import add_document
 from consentry.examine.dependencies.nodewalk import scalars_in, text_at, values_at
+from consentry.examine.dependencies.requirements import add_included
 from consentry.examine.dependencies.requirementtext import add_requirement
 from consentry.examine.dependencies.tomltext import toml_document
 from consentry.surface.dimensions import LoadLevel
+
+_LISTED: Final = (
+    ("tool", "setuptools", "dynamic", "dependencies", "file"),
+    ("tool", "setuptools", "dynamic", "optional-dependencies", "*", "file"),
+    ("tool", "hatch", "metadata", "hooks", "requirements_txt", "files"),
+    ("tool", "hatch", "metadata", "hooks", "requirements_txt", "filename"),
+    ("tool", "hatch", "metadata", "hooks", "requirements_txt", "optional-dependencies", "*"),
+)
+"""Keys whose values are files of requirements."""
 
 
 @reader
@@ -27,6 +39,10 @@ def extract_pyproject(text: str, findings: Findings) -> None:
     for node in values_at(root, "tool", "hatch", "version", "source"):
         if isinstance(node, Scalar) and node.text == "code":
             findings.power(loading(LoadLevel.LIMITED), node.mark.line, "the version is code")
+    for path in _LISTED:
+        for node in values_at(root, *path):
+            for scalar in scalars_in(node):
+                add_included(scalar.text, scalar.mark.line, findings)
     for node in values_at(root, "tool", "tox", "legacy_tox_ini"):
         if isinstance(node, Scalar):
             add_tox(node.text, findings, node.mark.line)

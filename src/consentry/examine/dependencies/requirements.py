@@ -54,12 +54,20 @@ def _add_option(option: str, value: str, line: int, findings: Findings) -> None:
     elif option in _EDITABLE:
         add_requirement(value, line, findings)
     elif option in _FILES:
-        if "://" in value:
-            add_reference(value, line, findings)
-        else:
-            add_folder(value, line, findings)
+        add_included(value, line, findings)
     elif option == "--trusted-host":
         findings.address(value, line, f"{option} {value[:200]}")
+
+
+def add_included(value: str, line: int, findings: Findings) -> None:
+    """Adds a file whose lines are requirements, too: one of the tree is followed, as an import is."""
+    if "://" in value:
+        add_reference(value, line, findings)
+        return
+    add_folder(value, line, findings)
+    inner = value.replace("{toxinidir}", ".").replace("{tox_root}", ".")
+    if inner and not inner.startswith(("/", "~", "{")):
+        findings.follows(f"./{inner}", line)
 
 
 def _logical_lines(text: str, first_line: int) -> Iterator[tuple[int, str]]:
