@@ -17,7 +17,8 @@ def run_of(
     before: dict[str, str], after: dict[str, str], *wish: Any, **more: Any
 ) -> dict[str, Any]:
     """The one run of the log of a change."""
-    log = sarif_log(consentry.check_patch(bundle_of(before, after), *wish, **more))
+    verdict = consentry.check_patch(bundle_of(before, after), *wish, **more)
+    log = sarif_log(verdict, consentry.__version__, "0.1.0")
     assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
     run: dict[str, Any] = log["runs"][0]
     return run
@@ -101,14 +102,14 @@ def test_a_pass_without_powers_has_no_results() -> None:
 
 def test_an_incomplete_bundle_is_a_result_without_a_place() -> None:
     """There is no file to point at."""
-    [run] = sarif_log(consentry.check_patch({}))["runs"]
+    [run] = sarif_log(consentry.check_patch({}), "1.0", "0.1.0")["runs"]
     [result] = run["results"]
     assert (result["ruleId"], "locations" in result) == ("insufficient_patch_data", False)
 
 
 def test_the_text_is_ascii_and_names_are_percent_encoded() -> None:
     """Whatever a file is called."""
-    text = sarif_text(consentry.check_patch(bundle_of({}, {"a b/<ü>#.py": LINES})))
+    text = sarif_text(consentry.check_patch(bundle_of({}, {"a b/<ü>#.py": LINES})), "1.0")
     assert text.isascii()
     assert text.endswith("}\n")
     uris = [

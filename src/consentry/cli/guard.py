@@ -167,9 +167,10 @@ def _kept(asked: "Asked") -> "ExtractionCache":
 
 def _rendered(form: str, answer: "Answered") -> str:
     if form == SARIF:
-        from consentry.examine.sarif import sarif_text  # noqa: PLC0415 - only where it is asked for
+        from consentry import __version__  # noqa: PLC0415 - only where it is asked for
+        from consentry.examine.sarif import sarif_text  # noqa: PLC0415 - as above
 
-        return sarif_text(answer.verdict)
+        return sarif_text(answer.verdict, __version__)
     if form == HTML:
         from consentry.examine.verdictpage import verdict_page  # noqa: PLC0415 - as above
 

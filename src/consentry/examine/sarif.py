@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote_from_bytes
 
-from consentry import __version__
 from consentry.base.values import dataclass
 from consentry.examine.delta import Step
 from consentry.examine.sides import Doubt
@@ -61,13 +60,15 @@ class _Result:
     line: int = 1
 
 
-def sarif_text(verdict: Verdict) -> str:
+def sarif_text(verdict: Verdict, version: str) -> str:
     """The log as text: pure ASCII, two spaces, a final newline."""
-    return json.dumps(sarif_log(verdict), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+    return (
+        json.dumps(sarif_log(verdict, version), ensure_ascii=True, allow_nan=False, indent=2) + "\n"
+    )
 
 
-def sarif_log(verdict: Verdict) -> dict[str, Any]:
-    """The log: one run with all rules and the results of this verdict."""
+def sarif_log(verdict: Verdict, version: str) -> dict[str, Any]:
+    """The log: one run with all rules and the results of this verdict; `version` is Consentry's."""
     rules = list(_rules())
     numbers = {rule["id"]: number for number, rule in enumerate(rules)}
     status = verdict.status
@@ -75,8 +76,8 @@ def sarif_log(verdict: Verdict) -> dict[str, Any]:
         "tool": {
             "driver": {
                 "name": "Consentry guard",
-                "version": __version__,
-                "semanticVersion": __version__,
+                "version": version,
+                "semanticVersion": version,
                 "rules": rules,
             }
         },

@@ -27,6 +27,7 @@ from consentry.examine.constanttargets import (
     program_atom,
     variable_atom,
 )
+from consentry.examine.innercode import Language, read_inner
 from consentry.examine.knowledge.effects import Condition, Effect, Power
 from consentry.examine.python import paths
 from consentry.examine.python.place import Place
@@ -246,9 +247,7 @@ def _line_atoms(line: str) -> tuple[Atom, ...]:
     """
     if _PLAIN_LINE.fullmatch(line):
         return command_atoms(line)
-    from consentry.examine.shell import extract_shell  # noqa: PLC0415 - few lines need a grammar
-
-    found = extract_shell(line.encode("utf-8", "replace"))
+    found = read_inner(Language.SHELL, line.encode("utf-8", "replace"))
     atoms = dict.fromkeys(
         each.atom
         for each in found.found
