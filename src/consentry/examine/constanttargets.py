@@ -51,7 +51,10 @@ MOST_TARGET: Final = 1024
 
 MOST_NORMALISED: Final = 1 << 16
 
-_URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://(?:[^/@?#]*@)?(\[[^\]/]*\]|[^/:?#]*)(?::(\d+))?")
+_URL = re.compile(
+    r"([a-zA-Z][a-zA-Z0-9+.-]*)://(?:[^/@?#]*@)?(\[[^\]/]*\]|[^/:?#]*)(?::([0-9]{1,5}))?(?=[/?#]|$)"
+)
+_AMBIGUOUS = re.compile(r"[\s\\\x00-\x20\x7f-\xa0]")
 _SEPARATORS = re.compile(r"\|\||&&|[|;&\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _WILD = re.compile(r"[*?\\]")
@@ -102,17 +105,19 @@ def host_atom(address: str | None, port: int | None = None) -> Atom:
 
 def host_target(address: str, port: int | None = None) -> str | None:
     """`host:port`, or the host where no port is known; None for what is no address."""
-    if len(address) > MOST_TARGET:
+    if len(address) > MOST_TARGET or is_ambiguous(address):
         return None
     found = _URL.match(address)
     host = address
     if found is not None:
         host = found[2]
         port = int(found[3]) if found[3] else DEFAULT_PORTS.get(found[1].lower(), port)
+    elif "://" in address:
+        return None
     elif port is None and address.count(":") == 1:
         host, _, number = address.partition(":")
-        if not number.isdigit():
-            return None
+        if host.lower() in DEFAULT_PORTS or not re.fullmatch(r"[0-9]{1,5}", number):
+            return None  # `http:80` is an address without its slashes
         port = int(number)
     if not host:
         return None
@@ -122,6 +127,11 @@ def host_target(address: str, port: int | None = None) -> str | None:
         return str(Target.parse(host.lower() if port is None else f"{host.lower()}:{port}"))
     except BadInput:
         return None
+
+
+def is_ambiguous(address: str) -> bool:
+    """Whether readers of addresses differ on where its host ends, or leave out some of it."""
+    return _AMBIGUOUS.search(address) is not None
 
 
 def program_atom(program: str | None) -> Atom:

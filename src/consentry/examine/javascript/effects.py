@@ -22,6 +22,7 @@ from consentry.examine.constanttargets import (
     command_atoms,
     host_atom,
     host_target,
+    is_ambiguous,
     path_atoms,
     program_atom,
     variable_atom,
@@ -78,8 +79,7 @@ class Place:
         value = self._folding.property_of(written, keyword)
         if value is not None:
             return [*branches(value)]
-        is_open = written.first("spread_element") is not None
-        return [None] if is_open else []
+        return [None] if self._folding.is_open(written, keyword) else []
 
     def values(self, argument: Argument) -> list[Value]:
         """What the argument may be; empty when it is not given."""
@@ -181,10 +181,13 @@ def _connects(effect: Effect, place: Place) -> Iterator[Atom]:
 
 
 def _address(value: Value, port: int | None) -> Atom:
+    said = value.prefix if isinstance(value, Partial) else value
+    if isinstance(said, str) and is_ambiguous(said):
+        return connecting(ANYTHING)
     if isinstance(value, str):
         if value in _LISTENING or _is_same_origin(value):
             return connecting(NAMELESS)
-        return host_atom(value.strip(), port)
+        return host_atom(value, port)
     if isinstance(value, Partial):
         scheme, mark, rest = value.prefix.partition("://")
         if mark and any(end in rest for end in "/?#") and "@" not in rest.split("/")[0]:

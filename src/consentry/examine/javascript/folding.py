@@ -5,17 +5,22 @@ and the functions of `constantcalls`. What goes deeper than a bound counts as co
 hides a power: a target that is computed is any target.
 """
 
+import re
 from typing import Final
 
-from consentry.examine.javascript.constantcalls import FUNCTIONS, method_called
+from consentry.examine.javascript.constantcalls import FUNCTIONS
 from consentry.examine.javascript.feeding import WRAPPERS, arguments_of, unwrapped
 from consentry.examine.javascript.literals import name_of, number_of, string_of, unescaped
-from consentry.examine.javascript.scopes import Kind, Scopes, key_of
+from consentry.examine.javascript.positions import elements_of
+from consentry.examine.javascript.scopes import Kind, Rest, Scopes, key_of
+from consentry.examine.javascript.textmethods import has_pairs, method_called
 from consentry.examine.javascript.untouched import Untouched
 from consentry.examine.javascript.values import (
     NO_THINGS,
     UNKNOWN,
+    Partial,
     Thing,
+    Unknown,
     Value,
     added,
     shown,
@@ -26,6 +31,7 @@ MOST_DEEP: Final = 40
 MOST_BRANCHES: Final = 16
 
 _CONSTANT: Final = frozenset({Kind.CONST, Kind.LET, Kind.VAR, Kind.GLOBAL})
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 _HOME: Final = frozenset({"HOME", "USERPROFILE"})
 _WORDS: Final[dict[str, Value]] = {"true": True, "false": False, "null": None}
 
@@ -77,7 +83,7 @@ class Folding:
             case "unary_expression":
                 return self._unary(node, depth)
             case "array":
-                return tuple(self.value(each, depth) for each in node.children)
+                return self._array(node, depth)
             case "identifier" | "shorthand_property_identifier":
                 return self._name(node, depth)
             case "member_expression" | "subscript_expression":
@@ -88,6 +94,12 @@ class Folding:
             inner = unwrapped(node)
             return UNKNOWN if inner is node else self.value(inner, depth)
         return UNKNOWN
+
+    def _array(self, node: Syntax, depth: int) -> Value:
+        elements = elements_of(node)
+        if elements is None:
+            return UNKNOWN
+        return tuple(UNKNOWN if each is None else self.value(each, depth) for each in elements)
 
     def _template(self, node: Syntax, depth: int) -> Value:
         parts: list[Value] = []
@@ -118,9 +130,7 @@ class Folding:
             node = left
         parts.append(self.value(node, depth))
         parts.reverse()
-        if all(isinstance(part, (int, float)) and not isinstance(part, bool) for part in parts):
-            return sum(part for part in parts if isinstance(part, (int, float)))
-        return added(parts)
+        return _sum(parts)
 
     def _unary(self, node: Syntax, depth: int) -> Value:
         operator, argument = node.child("operator"), node.child("argument")
@@ -141,11 +151,14 @@ class Folding:
         for step in path:
             inner = unwrapped(source)
             key = self.text(step) if isinstance(step, Syntax) else str(step)
-            if inner.kind == "array" and key is not None and key.isdecimal():
-                elements = inner.children
-                if int(key) >= len(elements):
+            if step is Rest.REST:
+                return UNKNOWN
+            if inner.kind == "array":
+                elements = elements_of(inner) or []
+                element = elements[int(key)] if key and _is_index(key, len(elements)) else None
+                if element is None:
                     return UNKNOWN
-                source = elements[int(key)]
+                source = element
             else:
                 found = None if key is None else self.property_of(inner, key)
                 if found is None:
@@ -168,19 +181,13 @@ class Folding:
         if written is not None:
             found = self.property_of(written, name)
             return UNKNOWN if found is None else self.value(found, depth)
-        for thing in _things(node):
-            if thing in _PROPERTIES:
-                return _PROPERTIES[thing]
+        known = self._certainly(node)
+        if known in _PROPERTIES:
+            return _PROPERTIES[known]
         variable = self._variable(owner, name)
         if variable is not UNKNOWN:
             return variable
-        value = self.value(owner, depth)
-        if isinstance(value, (str, tuple)):
-            if name == "length":
-                return len(value)
-            if name.isdecimal() and int(name) < len(value):
-                return value[int(name)]
-        return UNKNOWN
+        return _part(self.value(owner, depth), name)
 
     def _variable(self, owner: Syntax, name: str | None) -> Value:
         """The home folder has a spelling of its own in paths."""
@@ -191,12 +198,17 @@ class Folding:
         callee = node.child("function") or node.child("constructor")
         if callee is None:
             return UNKNOWN
-        given = [self.value(each, depth) for each in arguments_of(node)]
+        arguments = arguments_of(node)
         inner = unwrapped(callee)
-        for thing in _things(inner):
-            called = FUNCTIONS.get((thing.row, thing.member))
-            if called is not None:
-                return called(given)
+        if any(each is node.child("arguments") for each in arguments):
+            return self._tagged(inner, arguments[0], depth)
+        given = [self.value(each, depth) for each in arguments]
+        known = self._certainly(inner)
+        is_spread = any(each.kind == "spread_element" for each in arguments)
+        if is_spread and known not in _STOPPING:
+            return UNKNOWN
+        if known is not None and (known.row, known.member) in FUNCTIONS:
+            return FUNCTIONS[known.row, known.member](given)
         if inner.kind not in ("member_expression", "subscript_expression"):
             return UNKNOWN
         owner = inner.child("object")
@@ -206,10 +218,39 @@ class Folding:
             name = shown(self.value(index, depth))
         if owner is None or name is None:
             return UNKNOWN
-        patterns = [_pattern(each) for each in arguments_of(node)[:1]]
+        patterns = [_pattern(each) for each in arguments[:1]]
         return method_called(
             self.value(owner, depth), name, given, patterns[0] if patterns else None
         )
+
+    def _tagged(self, tag: Syntax, template: Syntax, depth: int) -> Value:
+        """A template with a tag is whatever the tag makes of it; `String.raw` leaves it alone."""
+        is_raw = (
+            self._certainly(tag) == _RAW
+            and b"\\" not in template.source[template.start : template.end]
+        )
+        return self.value(template, depth) if is_raw else UNKNOWN
+
+    def _certainly(self, node: Syntax) -> Thing | None:
+        """What an expression is, where it can be nothing else: no choice, no name set twice."""
+        things = _things(node)
+        inner = node
+        for _ in range(MOST_DEEP):
+            inner = unwrapped(inner)
+            if inner.kind in ("call_expression", "await_expression", "meta_property", "import"):
+                break
+            if inner.kind in ("member_expression", "subscript_expression"):
+                inner = inner.child("object") or inner
+                continue
+            if inner.kind != "identifier":
+                return None
+            binding = self._scopes.of(inner).lookup(name_of(inner))
+            if binding is None or binding.kind is Kind.IMPORT:
+                break
+            if len(binding.sources) != 1 or binding.functions or binding.sources[0][0] is None:
+                return None
+            inner = binding.sources[0][0]
+        return next(iter(things)) if len(things) == 1 else None
 
     def object_of(self, node: Syntax) -> Syntax | None:
         """The object that is written out here, or where its name was given its only value."""
@@ -225,21 +266,44 @@ class Folding:
         return inner if inner.kind == "object" else None
 
     def property_of(self, written: Syntax, name: str) -> Syntax | None:
-        """The value of a property of an object that is written out."""
+        """The value of a property of an object that is written out; None too where it is open."""
+        found = self._found_in(written, name)
+        return found if isinstance(found, Syntax) else None
+
+    def is_open(self, written: Syntax, name: str) -> bool:
+        """Whether the object may have a property of that name that is not written out."""
+        return self._found_in(written, name) is UNKNOWN
+
+    def _found_in(self, written: Syntax, name: str) -> Syntax | Unknown | None:
+        """The last that gives the property its value; UNKNOWN where something else may."""
         if written.kind != "object":
             return None
+        is_inherited = False
         for child in reversed(written.children):
-            if child.kind == "shorthand_property_identifier" and name_of(child) == name:
-                return child
-            if child.kind == "pair":
-                key = child.child("key")
-                if key is None:
-                    continue
-                step = key_of(key)
-                if (self.text(step) if isinstance(step, Syntax) else step) == name:
-                    return child.child("value")
-        return None
+            if child.kind == "shorthand_property_identifier":
+                if name_of(child) == name:
+                    return child
+                continue
+            key = child.child("key") or child.child("name")
+            said = None if key is None else self._key(key)
+            if said is None or (said == name and child.kind != "pair"):
+                return UNKNOWN
+            if said == name:
+                return child.child("value")
+            is_inherited |= said == "__proto__"
+        return UNKNOWN if is_inherited else None
 
+    def _key(self, key: Syntax) -> str | None:
+        if key.kind == "number":
+            number = number_of(key)
+            return None if number is None else shown(number)
+        step = key_of(key)
+        return self.text(step) if isinstance(step, Syntax) else str(step)
+
+
+_RAW: Final = Thing("globalThis", "String.raw")
+_STOPPING: Final = frozenset({Thing("path", "join"), Thing("path", "resolve")})
+"""Functions that take their arguments only up to the first that is computed."""
 
 _PROPERTIES: Final[dict[Thing, Value]] = {
     Thing("process", "execPath"): "node",
@@ -272,8 +336,35 @@ def branches(node: Syntax) -> list[Syntax]:
     return found
 
 
+def _sum(parts: list[Value]) -> Value:
+    """Numbers are added until the first text; from there on all is text."""
+    total: float = 0
+    for at, part in enumerate(parts):
+        is_text = isinstance(part, (str, Partial, tuple))
+        if is_text:
+            return added([*([total] if at else []), *parts[at:]])
+        if isinstance(part, bool) or not isinstance(part, (int, float)):
+            is_word = at == 0 and len(parts) > 1 and isinstance(parts[1], (str, Partial))
+            return added(parts) if is_word and part is not UNKNOWN else UNKNOWN
+        total += part
+    return total
+
+
 def _between(node: Syntax, start: int, end: int) -> str:
     return unescaped(node.source[start:end].decode("utf-8", "replace"))
+
+
+def _part(value: Value, name: str) -> Value:
+    """A letter of a text, an element of an array, or how many there are."""
+    if not isinstance(value, (str, tuple)) or (isinstance(value, str) and has_pairs(value)):
+        return UNKNOWN
+    if name == "length":
+        return len(value)
+    return value[int(name)] if _is_index(name, len(value)) else UNKNOWN
+
+
+def _is_index(key: str, length: int) -> bool:
+    return _INDEX.fullmatch(key) is not None and int(key) < length
 
 
 def _things(node: Syntax) -> frozenset[Thing]:

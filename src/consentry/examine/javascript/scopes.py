@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from consentry.examine.javascript.importing import imported_names
 from consentry.examine.javascript.literals import name_of, string_of
+from consentry.examine.javascript.positions import elements_of
 from consentry.examine.syntaxtree import Syntax, Tree
 
 if TYPE_CHECKING:
@@ -297,7 +298,12 @@ def _inside(node: Syntax, path: Path, fallback: Syntax | None) -> Iterator[Taken
             if key is not None and value is not None:
                 yield value, (*path, key_of(key)), fallback
         case "array_pattern":
-            yield from ((each, (*path, str(at)), None) for at, each in enumerate(node.children))
+            elements = elements_of(node)
+            if elements is None:
+                yield from ((child, (*path, Rest.REST), None) for child in node.children)
+            for at, each in enumerate(elements or ()):
+                if each is not None:
+                    yield each, (*path, str(at)), None
         case "assignment_pattern" | "required_parameter" | "optional_parameter":
             inner = node.child("left") or node.child("pattern")
             if inner is not None:
