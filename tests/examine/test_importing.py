@@ -1,105 +1,95 @@
-"""What an import or a list makes of a file counts more than its name (GUARD §extract-1)."""
+"""Where imports lead within the same tree: which files run when they do."""
 
 import pytest
 
-from consentry.declare.patchbundle import Blob
-from consentry.examine.sides import Side, examine_side
-from consentry.service.extracting import Extractor
-from consentry.service.guarding import BlobTree
-
-STARTS = "require('child_process').execSync('id')\n"
+from consentry.examine.atoms import ModuleImport
+from consentry.examine.filekinds import FileKind
+from consentry.examine.importing import files_of_import
+from tests.examine.changes import Files
 
 
-def side(touched: dict[str, str], tree: dict[str, str]) -> Side:
-    """One side of a change in a tree."""
-    blobs = {path: Blob(text.encode()) for path, text in touched.items()}
-    others = {path: Blob(text.encode("latin-1")) for path, text in tree.items()}
-    return examine_side(blobs, BlobTree(others, blobs), Extractor())
+def followed(
+    given: ModuleImport, importer: str, *names: str, kind: FileKind = FileKind.PYTHON
+) -> tuple[str, ...] | None:
+    """The files of a tree with these names that the import runs."""
+    return files_of_import(given, importer, kind, Files(dict.fromkeys(names, "")))
 
 
-def operations(given: Side) -> set[str]:
-    """What is done, without where."""
-    return {atom.operation.value for atom in given.atoms}
+def absolute(module: str, *names: str) -> ModuleImport:
+    """`import module`, or `from module import names`."""
+    return ModuleImport(module, 0, names, 1, is_known=False)
+
+
+def relative(level: int, module: str = "", *names: str) -> ModuleImport:
+    """The same with dots before it."""
+    return ModuleImport(module, level, names, 1, is_known=False)
 
 
 @pytest.mark.parametrize(
-    ("script", "tree"),
+    "place", ["helper.py", "helper/__init__.py", "src/helper.py", "lib/helper.py", "app/helper.py"]
+)
+def test_a_module_is_looked_for_where_programs_find_theirs(place: str) -> None:
+    """Below the root, the usual folders for sources, and every folder above the importing file."""
+    assert followed(absolute("helper"), "app/deep/main.py", place) == (place,)
+
+
+def test_every_place_that_it_may_be_found_at_counts() -> None:
+    """Which one it is depends on how the program is started."""
+    found = followed(absolute("helper"), "app/main.py", "app/helper.py", "helper.py")
+    assert found is not None
+    assert sorted(found) == ["app/helper.py", "helper.py"]
+
+
+def test_what_is_not_in_the_tree_leads_nowhere() -> None:
+    """None, and not the empty list: then a table must know it."""
+    assert followed(absolute("requests"), "app/main.py", "app/main.py") is None
+
+
+def test_packages_on_the_way_run_too() -> None:
+    """`import a.b.c` runs both `__init__` files before the module."""
+    names = ("a/__init__.py", "a/b/__init__.py", "a/b/c.py")
+    assert followed(absolute("a.b.c"), "main.py", *names) == names
+
+
+def test_names_may_be_modules() -> None:
+    """`from a import b, c`: those that are files of the package run, too."""
+    names = ("a/__init__.py", "a/b.py", "a/c/__init__.py")
+    assert followed(absolute("a", "b", "c", "d"), "main.py", *names) == names
+
+
+def test_a_folder_without_an_init_file_is_a_package() -> None:
+    """Namespace packages: `import a.b` needs no file for `a`."""
+    assert followed(absolute("a.b"), "main.py", "a/b.py") == ("a/b.py",)
+    assert followed(absolute("a", "b"), "main.py", "a/b.py") == ("a/b.py",)
+
+
+def test_dots_count_from_the_importing_file() -> None:
+    """One is its own folder, each further one the folder above."""
+    names = ("a/__init__.py", "a/x.py", "a/b/__init__.py", "a/b/x.py")
+    assert followed(relative(1, "x"), "a/b/main.py", *names) == ("a/b/x.py",)
+    assert followed(relative(2, "x"), "a/b/main.py", *names) == ("a/x.py",)
+    assert followed(relative(1, "", "x"), "a/b/main.py", *names) == ("a/b/x.py", "a/b/__init__.py")
+    assert followed(relative(1, "y"), "a/b/main.py", *names) is None
+
+
+@pytest.mark.parametrize(
+    ("module", "file"),
     [
-        ("require('./data.txt')", {"data.txt": STARTS}),
-        ("require('./data.md')", {"data.md": STARTS}),
-        ("require('./data.css')", {"data.css": STARTS}),
-        ("require('./data.py')", {"data.py": STARTS}),
-        ("require('./data')", {"data": STARTS}),
-        ("require('./photo.png')", {"photo.png": STARTS}),
-        ("import './evil.d.ts'", {"evil.d.ts": STARTS}),
-        ("require('./lib')", {"lib/package.json": '{"main":"e.js"}', "lib/e.js": STARTS}),
-        ("require('./lib')", {"lib/package.json": '{"main":"./e"}', "lib/e/index.js": STARTS}),
-        (
-            "require('./lib')",
-            {"lib/package.json": '{"main":"e.txt"}', "lib/e.txt": STARTS, "lib/index.js": "1"},
-        ),
-        (
-            "require('./lib')",
-            {"lib/package.json": '{"exports":{".":{"node":"./e.js"}}}', "lib/e.js": STARTS},
-        ),
-        ("require('./x')", {"x.js": "1", "x.ts": STARTS}),
+        ("./b", "src/b.js"),
+        ("./b.js", "src/b.js"),
+        ("./b.js", "src/b.ts"),
+        ("../c", "c.mjs"),
+        ("./d", "src/d/index.tsx"),
     ],
 )
-def test_what_a_script_imports_is_a_script(script: str, tree: dict[str, str]) -> None:
-    """Whatever the file is called, it runs."""
-    assert "start" in operations(side({"a.js": f"{script};\n"}, tree))
+def test_relative_names_of_scripts(module: str, file: str) -> None:
+    """The endings that resolvers try; TypeScript names the file that will be made from it."""
+    given = relative(1, module)
+    assert followed(given, "src/a.js", file, kind=FileKind.JAVASCRIPT) == (file,)
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("data.json", '{"a": 1}'),
-        ("style.css", "a { color: red }\n@import 'x.css';\n"),
-        ("photo.png", "\x89PNG\r\n\x1a\n\0\0"),
-        ("font.woff2", "wOF2\0\1\0\0"),
-        ("logo.svg", "<svg><path d='M0 0'/></svg>"),
-    ],
-)
-def test_what_tools_bundle_stays_what_it_is(name: str, content: str) -> None:
-    """Data, styles and pictures that a script imports are no scripts."""
-    given = side({"a.js": f"import x from './{name}';\n"}, {name: content})
-    assert operations(given) == set()
-    assert given.doubts == ()
-
-
-LISTS = [
-    ("requirements.txt", "-r deps.txt\n", "deps.txt"),
-    ("requirements.txt", "-rdeps.txt\n", "deps.txt"),
-    ("requirements.txt", "--requirement=deps.txt\n", "deps.txt"),
-    ("requirements.txt", "-c deps.txt\n", "deps.txt"),
-    ("requirements.txt", "-r more/deps.txt\n", "more/deps.txt"),
-    ("sub/requirements.txt", "-r ../deps.txt\n", "deps.txt"),
-    ("pyproject.toml", "[tool.setuptools.dynamic]\ndependencies={file=['deps.txt']}\n", "deps.txt"),
-    ("setup.cfg", "[options]\ninstall_requires = file: deps.txt\n", "deps.txt"),
-    ("tox.ini", "[testenv]\ndeps = -r{toxinidir}/deps.txt\n", "deps.txt"),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "included"), LISTS)
-def test_an_included_list_is_followed(name: str, content: str, included: str) -> None:
-    """A new line that includes a file brings in what that file lists."""
-    given = side({name: content}, {included: "requests\n"})
-    assert "connect" in operations(given)
-    assert side({name: content}, {}).doubts
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "included"), [each for each in LISTS if not each[0].startswith("sub/")]
-)
-def test_a_touched_list_is_one_where_the_tree_includes_it(
-    name: str, content: str, included: str
-) -> None:
-    """A list that is included by one that is not touched is a list of requirements."""
-    assert "connect" in operations(side({included: "requests\n"}, {name: content}))
-    assert operations(side({included: "requests\n"}, {name: ""})) == set()
-
-
-def test_lists_include_lists() -> None:
-    """A list that is included may include another, and itself."""
-    tree = {"requirements.txt": "-r a.txt\n", "a.txt": "-r b.txt\n-r a.txt\n"}
-    assert "connect" in operations(side({"b.txt": "requests\n"}, tree))
+@pytest.mark.parametrize("module", ["../../outside", "/etc/passwd", "./missing"])
+def test_scripts_do_not_lead_out_of_the_tree(module: str) -> None:
+    """A name that leaves is no file of the tree, whatever it is."""
+    given = relative(1, module)
+    assert followed(given, "src/a.js", "src/a.js", kind=FileKind.JAVASCRIPT) is None
