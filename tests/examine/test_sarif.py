@@ -18,7 +18,7 @@ def run_of(
 ) -> dict[str, Any]:
     """The one run of the log of a change."""
     verdict = consentry.check_patch(bundle_of(before, after), *wish, **more)
-    log = sarif_log(verdict, consentry.__version__, "0.1.0")
+    log = sarif_log(verdict, consentry.__version__)
     assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
     run: dict[str, Any] = log["runs"][0]
     return run
@@ -102,7 +102,7 @@ def test_a_pass_without_powers_has_no_results() -> None:
 
 def test_an_incomplete_bundle_is_a_result_without_a_place() -> None:
     """There is no file to point at."""
-    [run] = sarif_log(consentry.check_patch({}), "1.0", "0.1.0")["runs"]
+    [run] = sarif_log(consentry.check_patch({}), "1.0")["runs"]
     [result] = run["results"]
     assert (result["ruleId"], "locations" in result) == ("insufficient_patch_data", False)
 

@@ -4,7 +4,6 @@ Languages contain each other in circles, and readers must not know each other in
 code of another language asks here, and the reader is found by its name when it is needed.
 """
 
-from collections.abc import Callable
 from enum import StrEnum
 from importlib import import_module
 
@@ -21,5 +20,5 @@ class Language(StrEnum):
 def read_inner(language: Language, content: bytes) -> Extraction:
     """What the code gives, read as a file of its own."""
     module, _, name = language.value.partition(":")
-    read: Callable[[bytes], Extraction] = getattr(import_module(module), name)
-    return read(content)
+    found: Extraction = getattr(import_module(module), name)(content)
+    return found
