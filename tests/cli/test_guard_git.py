@@ -170,7 +170,8 @@ def test_a_folder_that_becomes_a_link_to_a_looser_wish(guard: Guard, repo: Repo)
     (repo.path / "policy").unlink()
     (repo.path / "policy").symlink_to("loose")
     repo.commit({"app.py": REACHES_OUT})
-    assert guard("HEAD", "--wish", "loose/wish.json").status == 0
+    allowed = guard.verdict("HEAD", "--wish", "loose/wish.json")
+    assert {each["tag"] for each in allowed["reasons"]} == {"insufficient_patch_data"}  # the link
     assert guard("HEAD", "--wish", "policy/wish.json").status == 1
     assert guard("HEAD", "--wish", str(repo.path / "policy/wish.json")).status == 1
 
