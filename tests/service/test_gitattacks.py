@@ -477,9 +477,8 @@ def test_links_and_pipes_in_the_git_folder_are_refused(repo: Repo, name: str) ->
 
 
 def _read_by_name(repo: Repo) -> None:
-    repo.touched(WORK_TREE)
-    repo.touched("main~1..main")
-    repo.touched("nowhere")
+    for selection in (WORK_TREE, "main~1..main", "nowhere"):
+        repo.touched(selection)
 
 
 def test_a_pipe_in_the_working_tree_holds_nobody(repo: Repo) -> None:
