@@ -8,11 +8,8 @@ ends.
 
 import ast
 import json
-import warnings
 from base64 import b64encode
 from contextlib import suppress
-from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -30,37 +27,10 @@ from consentry.examine.verdict import Status, Verdict
 from consentry.service.extracting import Extractor
 from consentry.service.guarding import BlobTree, Change, Terms, change_of_bundle, check_change
 from tests.examine.bundles import bundle_of
-from tests.examine.corpus.reader import samples
+from tests.examine.damagedsource import REPEATED, SOURCE, SOURCES, damaged, tree_of
 from tests.examine.diff.gitdiffs import Entry, new_repository
 
-SOURCES = tuple(sample.content for sample in samples())
-POWER = b"\nimport subprocess as zq\nzq.run(['zq'])\n"
-FRAGMENTS = st.sampled_from(
-    [
-        b"(", b")", b"[", b"]", b"{", b"}", b":", b"\n", b"\n    ", b"\t", b"\\\n", b'"""', b"'''", b"f'{", b"}'",
-        b"lambda: ", b"not ", b"await ", b"yield ", b"*", b"**", b"@", b"->", b":=", b"...", b";", b"#", b"\0",
-        b"\xff", b"\xef\xbb\xbf", b"\x0c", b"\r", b"\xe2\x80\xae", b"# coding: utf-7\n", b"# coding: utf-16\n",
-        b"# -*- coding: rot13 -*-\n", b"# coding: \xff\n", b"import os\n", b"from . import *\n", b"del os\n",
-        b"global x\n", b"nonlocal x\n", b"class A(A): pass\n", b"def f(f=f): return f\n", b"x = x\n", b"a = b; b = a\n",
-        b"match x:\n case {'a': 1, **r}: pass\n", b"try: pass\nexcept* E: pass\n", b"with a as (b, *c): pass\n",
-        b"for os in os: os\n", b"getattr(a, b)(c)", b"'%s' % ", b"'{}'.format(", b"'a'*999999999", b"[0]*999999999",
-        b"10**999999999", b"1<<999999999", b"'x'.join(", b"chr(-1)", b"bytes([300])", b"__import__(", b"exec('exec(1)')",
-        b"eval(eval(", b"if 1:\n ", b"#!/bin/sh\n", b"x[::0]", b"'%(' % {}", b"'{0.__class__}'", b"'{:999999999}'",
-        b"f'{x!r:>{y}}'", b"1e999", b"0x" + b"f" * 5000, b"'\\ud800'", b"b'\\xff'.decode()", b"'\\N{BULLET}'",
-    ]
-)  # fmt: skip
-REPEATED = (
-    (b"(", b")"), (b"[", b"]"), (b"{1:", b"}"), (b"a.", b""), (b"a(", b")"), (b"not ", b""), (b"-", b""),
-    (b"a+", b""), (b"a if b else ", b""), (b"lambda: ", b""), (b"lambda a=", b": a"), (b"a = ", b""),
-    (b"a, ", b""), (b"a[", b"]"), (b"'a'+", b""), (b"'a'%", b""), (b"a and ", b""), (b"f(a=", b")"),
-    (b"import a\n", b""), (b"def f():\n x\n", b""), (b"class A:\n x=1\n", b""), (b"x = x + x\n", b""),
-    (b"a = a.b\n", b""), (b"@a\n", b""), (b"a = [a, a]\n", b""), (b"a = a or a\n", b""), (b"a = a(a)\n", b""),
-    (b"a = getattr(a, a)\n", b""), (b"a = 'a' + a\n", b""), (b"a = a % a\n", b""), (b"a += 'a'\n", b""),
-    (b"a = a.format(a)\n", b""), (b"from a import b as a\n", b""), (b"[a for a in ", b"]"), (b"a: ", b""),
-    (b"a = {**a, **a}\n", b""), (b"a = (a, *a)\n", b""), (b"a = a[a]\n", b""), (b"a = f'{a}{a}'\n", b""),
-    (b"exec('''", b"''')"), (b"try: a\nexcept a: a\n", b""), (b"def f(a=f): return f\nf = f(f)\n", b""),
-    (b"a = a if a else a\n", b""), (b"a, b = b, a\n", b""), (b"a = a.a = a\n", b""), (b"a = partial(a, a)\n", b""),
-)  # fmt: skip
+POWER = (b"import subprocess as zq", b"zq.run(['zq'])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,48 +61,6 @@ def answered(change: Change, terms: Terms) -> Verdict:
     return verdict
 
 
-@cache
-def tree_of(content: bytes) -> ast.Module | None:
-    """What Python's parser makes of it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(content)
-        except (SyntaxError, ValueError, RecursionError, MemoryError, LookupError, OverflowError):
-            return None
-
-
-@st.composite
-def damaged(draw: st.DrawFn, contents: tuple[bytes, ...] = SOURCES) -> bytes:
-    """A real one with bytes changed, dropped, moved, put in, or cut off."""
-    content = bytearray(draw(st.sampled_from(contents)))
-    for _ in range(draw(st.integers(1, 5))):
-        at = draw(st.integers(0, len(content)))
-        match draw(st.integers(0, 5)):
-            case 0:
-                content[at : at + 1] = draw(st.binary(min_size=1, max_size=2))
-            case 1:
-                del content[at : at + draw(st.integers(1, 40))]
-            case 2:
-                there = draw(st.integers(0, len(content)))
-                content[there:there] = content[at : at + draw(st.integers(1, 80))]
-            case 3:
-                content[at:at] = draw(FRAGMENTS)
-            case 4:
-                content[at:at] = draw(st.sampled_from(contents))[: draw(st.integers(1, 200))]
-            case _:
-                del content[at:]
-    return bytes(content)
-
-
-SOURCE = st.one_of(
-    damaged(),
-    st.binary(max_size=300),
-    st.lists(FRAGMENTS, max_size=20).map(b"".join),
-    st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass")),
-)
-
-
 @settings(max_examples=4 * settings().max_examples)
 @given(SOURCE)
 def test_source_that_nobody_can_parse_is_never_passed(content: bytes) -> None:
@@ -149,21 +77,29 @@ def test_source_that_nobody_can_parse_and_nobody_changed_is_not_new(content: byt
     assert judged(content, content).status is Status.PASS
 
 
-@settings(max_examples=2 * settings().max_examples)
-@given(st.one_of(damaged(), st.sampled_from(SOURCES)))
-def test_nothing_that_stands_before_a_power_hides_it(content: bytes) -> None:
-    """GUARD §decide-proc: whatever the source above it, the guard sees the program started below."""
-    whole = content + POWER
+def with_power(content: bytes, line: int) -> bytes | None:
+    """The source with a program started before that line; None where it is not code there."""
+    lines = content.split(b"\n")
+    following = next((each for each in lines[line:] if each.strip()), b"")
+    indent = following[: len(following) - len(following.lstrip())]
+    whole = b"\n".join([*lines[:line], *(indent + each for each in POWER), *lines[line:]])
     tree = tree_of(whole)
-    is_there = tree is not None and [type(each) for each in tree.body[-2:]] == [
-        ast.Import,
-        ast.Expr,
-    ]
+    imports = [each for each in ast.walk(tree) if isinstance(each, ast.Import)] if tree else []
+    is_code = any(alias.asname == "zq" for each in imports for alias in each.names)
+    return whole if is_code else None
+
+
+@settings(max_examples=4 * settings().max_examples)
+@given(st.one_of(damaged(), st.sampled_from(SOURCES)), st.data())
+def test_no_source_around_a_power_hides_it(content: bytes, data: st.DataObject) -> None:
+    """GUARD §decide-proc: at whichever line of whichever source, the guard sees a program started."""
+    whole = with_power(content, data.draw(st.integers(0, content.count(b"\n") + 1)))
+    # What only type checkers read is not run, and a first line may name another program than Python.
+    if whole is None or b"TYPE_CHECKING" in content or b"#!" in content:
+        return
     verdict = judged(whole)
-    assert verdict.status is not Status.PASS
-    # A first line that names another program is for somebody else to read.
-    if is_there and not content.removeprefix(b"\xef\xbb\xbf").startswith(b"#!"):
-        assert "PROC_EXEC" in verdict.delta.dimensions
+    assert verdict.status is Status.BLOCKED
+    assert "PROC_EXEC" in verdict.delta.dimensions
 
 
 @pytest.mark.parametrize(("before", "after"), REPEATED, ids=lambda part: repr(part)[2:-1])
@@ -171,7 +107,7 @@ def test_what_is_repeated_a_thousand_times_ends(before: bytes, after: bytes) -> 
     """GUARD §extract-closed: depth and length cost time in proportion, and hide nothing."""
     for count in (30, 90, 1500):
         content = before * count + b"a" + after * count
-        verdict = judged(content + POWER)
+        verdict = judged(b"\n".join((content, *POWER)))
         assert verdict.status is not Status.PASS
 
 
@@ -324,4 +260,3 @@ def test_no_wish_lets_code_be_loaded_or_a_protected_root_be_read(
 def test_the_samples_are_there() -> None:
     """Without them there would be nothing to damage."""
     assert len(SOURCES) > 400
-    assert Path(__file__).with_name("corpus").is_dir()
