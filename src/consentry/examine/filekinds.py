@@ -1,6 +1,7 @@
 """What kind of file this is, by its path and its first line, and which extractor reads it.
 
-Which names and suffixes are what is data (`filekinds.toml`). A file whose first line names another
+Which names and suffixes are what is data (`filekinds.toml`), and so is what in a file makes more of it
+(`contentmarks.toml`). A file whose first line names another
 program than its suffix is read by nobody: both programs could run it. What no extractor reads is
 unclassified with all of its content, so that changing it is never taken for harmless.
 
@@ -14,12 +15,13 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import cache, partial
 from importlib import import_module
-from importlib.resources import files
 from typing import Any, Final
 
+from consentry.base.ownfiles import own_bytes
 from consentry.examine.atoms import NOTHING_FOUND, Extraction, Unclassified
 
 _TABLE: Final = "filekinds.toml"
+_MARKS: Final = "contentmarks.toml"
 _SHEBANG: Final = b"#!"
 _MOST_SHEBANG: Final = 512
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -71,6 +73,10 @@ class FileKind(StrEnum):
     MAKEFILE = "makefile"
     JUSTFILE = "justfile"
     PROCFILE = "procfile"
+    SETTINGS_YAML = "settings-yaml"
+    SETTINGS_TOML = "settings-toml"
+    SETTINGS_JSON = "settings-json"
+    SETTINGS_INI = "settings-ini"
     INERT = "inert"
     INERT_BINARY = "inert-binary"
     BINARY = "binary"
@@ -79,6 +85,15 @@ class FileKind(StrEnum):
 
 _HOOK: Final = "hook"
 _VARIABLES: Final = "variables"
+PLAIN: Final = (
+    FileKind.INERT,
+    FileKind.SETTINGS_YAML,
+    FileKind.SETTINGS_TOML,
+    FileKind.SETTINGS_JSON,
+    FileKind.SETTINGS_INI,
+)
+"""Kinds of text that nothing runs for its name alone."""
+
 _INERT: Final = (FileKind.INERT, FileKind.INERT_BINARY)
 _UNREAD: Final = (FileKind.BINARY, FileKind.OTHER)
 _SCRIPTS: Final = (FileKind.JAVASCRIPT, FileKind.TYPESCRIPT, FileKind.TSX)
@@ -117,6 +132,10 @@ _EXTRACTORS: Final = {
     FileKind.AUTOMATION_JSON: "automation:extract_automation_json",
     FileKind.AGENT_SETTINGS: "agentsettings:extract_agent_settings",
     FileKind.AGENT_SETTINGS_TOML: "agentsettings:extract_agent_settings_toml",
+    FileKind.SETTINGS_YAML: "anysettings:extract_settings_yaml",
+    FileKind.SETTINGS_TOML: "anysettings:extract_settings_toml",
+    FileKind.SETTINGS_JSON: "anysettings:extract_settings_json",
+    FileKind.SETTINGS_INI: "anysettings:extract_settings_ini",
     FileKind.PRE_COMMIT: "precommit:extract_pre_commit",
     FileKind.TASKS: "editorsettings:extract_tasks",
     FileKind.DEVCONTAINER: "editorsettings:extract_devcontainer",
@@ -136,13 +155,13 @@ def kind_of(path: str, content: bytes, *, executable: bool = False) -> FileKind:
     if told == _HOOK:
         kind = started or FileKind.SHELL
     elif told == _VARIABLES:
-        is_more = _has_mark(tuple(_table()["more_than_variables"]["marks"]), content)
+        is_more = _has_mark(tuple(_content_marks()["more_than_variables"]["marks"]), content)
         kind = FileKind.OTHER if is_more else FileKind.INERT
     elif told is None:
         kind = started or (FileKind.BINARY if b"\0" in content else FileKind.OTHER)
     else:
         kind = FileKind(told)
-    if kind in _INERT:
+    if kind in (*_INERT, *PLAIN):
         return _checked_inert(kind, suffix, content, started, executable=executable)
     return kind if started is None or _fit(kind, started) else FileKind.OTHER
 
@@ -158,14 +177,32 @@ def _checked_inert(
         return kind
     if b"\0" in content:
         return FileKind.BINARY
-    table = _table()
+    return _kind_by_marks(kind, suffix, content)
+
+
+def _kind_by_marks(kind: FileKind, suffix: str, content: bytes) -> FileKind:
+    table = _content_marks()
+    pages, settings = table["pages"], table["settings"]
     if _has_mark(tuple(table["more_than_inert"].get(suffix, ())), content):
+        return FileKind.OTHER
+    if suffix in pages["suffixes"] and _has_mark(tuple(pages["marks"]), _written_out(content)):
         return FileKind.OTHER
     if suffix in (".yml", ".yaml") and all(
         _has_mark((mark,), content) for mark in table["cluster"]["marks"]
     ):
         return FileKind.AUTOMATION_YAML
+    if kind is FileKind.INERT and suffix in settings["kinds"]:
+        has_keys = _has_mark((*settings["marks"], *settings.get(suffix, ())), content)
+        return FileKind(settings["kinds"][suffix]) if has_keys else kind
     return kind
+
+
+def _written_out(content: bytes) -> bytes:
+    """A page as a browser sees its addresses: no entities, and no breaks inside of words."""
+    import html  # noqa: PLC0415 - for pages alone
+
+    text = html.unescape(content.decode("latin-1")) if b"&" in content else ""
+    return "".join(each for each in text if each > " ").encode("utf-8", "replace")
 
 
 def _fit(kind: FileKind, started: FileKind) -> bool:
@@ -206,7 +243,17 @@ def _named_kind(path: str, suffix: str) -> str | None:
             is_open = text.endswith("*")
             is_code = by_suffix is not None and by_suffix not in ("inert", "inert-binary")
             return by_suffix if is_open and is_code else kind
+    if by_suffix in (None, "inert"):
+        # Where the case of letters does not count, this is the file of that name.
+        other = _lower_names().get(name.lower())
+        if other is not None and not other.startswith("inert"):
+            return other
     return by_suffix
+
+
+@cache
+def _lower_names() -> dict[str, str]:
+    return {name.lower(): kind for name, kind in _table()["names"].items()}
 
 
 @cache
@@ -214,7 +261,7 @@ def _patterns(key: str) -> tuple[tuple[re.Pattern[str], str, str], ...]:
     """Each row as an expression, as it is written, and its kind."""
     folder = "(?:.*/)?" if key == "paths" else ""
     return tuple(
-        (re.compile(folder + _expression(text), re.DOTALL), text, kind)
+        (re.compile(folder + _expression(text), re.DOTALL | re.IGNORECASE), text, kind)
         for text, kind in _table()[key].items()
     )
 
@@ -288,6 +335,6 @@ def extractor_for(kind: FileKind) -> Callable[[bytes], Extraction]:
 
 @cache
 def _table() -> dict[str, Any]:
-    source = files("consentry.examine").joinpath(_TABLE)
-    table: dict[str, Any] = tomllib.loads(source.read_text(encoding="utf-8"))
+    source = own_bytes("consentry.examine", _TABLE)
+    table: dict[str, Any] = tomllib.loads(source.decode())
     return table

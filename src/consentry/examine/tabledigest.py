@@ -5,10 +5,10 @@ be judged otherwise.
 """
 
 from functools import lru_cache
-from importlib.resources import files
 from typing import Final
 
 from consentry.base.canonical import Digest, digest_json
+from consentry.base.ownfiles import own_bytes, own_names
 from consentry.examine.knowledge.reader import IDENTITY, TABLE
 
 TABLES: Final = IDENTITY
@@ -28,9 +28,8 @@ def tables_digest() -> Digest:
 
     found: dict[str, str] = {}
     for folder in _FOLDERS:
-        for file in files(folder).iterdir():
-            name = file.name
+        for name in own_names(folder):
             is_table = name == TABLE or (name.endswith(".toml") and not name.startswith(_COMPILED))
             if is_table:
-                found[f"{folder}/{name}"] = hashlib.sha256(file.read_bytes()).hexdigest()
+                found[f"{folder}/{name}"] = hashlib.sha256(own_bytes(folder, name)).hexdigest()
     return digest_json(found)

@@ -13,11 +13,11 @@ import posixpath
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from importlib.resources import files
 
 from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Refused
+from consentry.base.ownfiles import own_bytes
 from consentry.base.values import dataclass, field, replace
 from consentry.surface.automaton import MOST_WORK, AllOf, Work, find_path
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
@@ -121,7 +121,7 @@ class ProtectedRoots:
 @lru_cache(maxsize=1)
 def protected_roots() -> ProtectedRoots:
     """The table as shipped, bound to the places where homes usually are."""
-    content = files("consentry.surface").joinpath(_TABLE).read_bytes()
+    content = own_bytes("consentry.surface", _TABLE)
     table = tomllib.loads(content.decode())
     rows = _rows(table["protected"])
     return ProtectedRoots(

@@ -10,9 +10,9 @@ import shlex
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
+from consentry.base.ownfiles import own_bytes
 from consentry.base.values import dataclass
 from consentry.examine.dependencies.findings import Findings
 from consentry.examine.dependencies.packages import (
@@ -179,8 +179,8 @@ _ADD: Final[dict[str, Callable[[str, int, Findings], None]]] = {
 @cache
 def _launchers() -> tuple[_Launcher, ...]:
     """Those of most words first, so that the most exact one counts."""
-    source = files("consentry.examine.dependencies").joinpath(_TABLE)
-    table: dict[str, Any] = tomllib.loads(source.read_text(encoding="utf-8"))
+    source = own_bytes("consentry.examine.dependencies", _TABLE)
+    table: dict[str, Any] = tomllib.loads(source.decode())
     launchers = [
         _Launcher(
             tuple(words.split()),

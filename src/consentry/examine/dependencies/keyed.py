@@ -9,9 +9,9 @@ import tomllib
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
+from consentry.base.ownfiles import own_bytes
 from consentry.declare.nodes import Items, Mapping, Node, Scalar
 from consentry.examine.atoms import ANYTHING, loading, reading, starting, writing
 from consentry.examine.constanttargets import path_atoms, variable_atom
@@ -84,8 +84,8 @@ def add_document(kind: str, root: Node, findings: Findings) -> None:
 @cache
 def rows_for(kind: str) -> tuple[tuple[tuple[str, ...], Holds], ...]:
     """The rows of the table for one kind of document."""
-    source = files("consentry.examine.dependencies").joinpath(_TABLE)
-    table: dict[str, Any] = tomllib.loads(source.read_text(encoding="utf-8"))
+    source = own_bytes("consentry.examine.dependencies", _TABLE)
+    table: dict[str, Any] = tomllib.loads(source.decode())
     return tuple(
         (tuple(path.split("/")), Holds(holds))
         for holds, paths in table[kind].items()

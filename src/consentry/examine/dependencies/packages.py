@@ -9,9 +9,9 @@ import re
 import tomllib
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
+from consentry.base.ownfiles import own_bytes
 from consentry.examine.constanttargets import path_pattern
 from consentry.examine.dependencies.findings import Findings
 from consentry.examine.knowledge.bareatoms import bare_atoms
@@ -172,6 +172,6 @@ def shown(text: str) -> str:
 
 @cache
 def _table(name: str) -> dict[str, Any]:
-    source = files("consentry.examine.dependencies").joinpath(f"{name}.toml")
-    table: dict[str, Any] = tomllib.loads(source.read_text(encoding="utf-8"))
+    source = own_bytes("consentry.examine.dependencies", f"{name}.toml")
+    table: dict[str, Any] = tomllib.loads(source.decode())
     return table

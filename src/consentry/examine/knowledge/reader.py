@@ -9,10 +9,10 @@ with None, and whoever asks must not take that for harmless.
 import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any, Final
 
 from consentry.base.canonical import Digest, digest_bytes
+from consentry.base.ownfiles import own_bytes
 from consentry.examine.atoms import Atom
 from consentry.examine.knowledge.bareatoms import bare_atoms
 from consentry.examine.knowledge.effects import Effect, Power, parse_effect
@@ -241,4 +241,4 @@ def _is_safe(patterns: list[str], rest: str) -> bool:
 @lru_cache(maxsize=1)
 def knowledge() -> Knowledge:
     """The tables as shipped."""
-    return Knowledge(files("consentry.examine.knowledge").joinpath(TABLE).read_bytes())
+    return Knowledge(own_bytes("consentry.examine.knowledge", TABLE))
