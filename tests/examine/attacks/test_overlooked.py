@@ -11,16 +11,25 @@ from consentry.examine.verdict import Status
 from tests.examine.attacks.reader import Attack, attacks, failures, judged
 
 THEMES = (
-    "python_names",
-    "python_handed_on",
-    "python_constants",
-    "python_targets",
-    "python_imports",
-    "javascript",
-    "shell",
-    "files",
     "dependencies",
-    "automation",
+    "dockerfiles",
+    "files",
+    "javascript",
+    "makefiles",
+    "notebooks",
+    "python_builtins",
+    "python_changed_values",
+    "python_constants",
+    "python_containers",
+    "python_decoys",
+    "python_imports",
+    "python_modules_handed_on",
+    "python_names",
+    "python_names_worked_out",
+    "python_objects_handed_on",
+    "python_targets",
+    "shell",
+    "workflows",
 )
 ATTACKS = [
     pytest.param(each, id=f"{theme}: {each.name}") for theme in THEMES for each in attacks(theme)
