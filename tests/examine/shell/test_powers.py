@@ -33,7 +33,7 @@ CASES = [
     ),
     ("tool; tool() { :; }", "proc:tool"),
     ("tool() { :; }; unset -f tool; tool", "proc:tool"),
-    ("alias ll='rm -f x'; ll", "proc:rm write:x"),
+    ("alias ll='rm -f x'; ll", "proc:ll proc:rm write:x"),
     # commands of the shell
     (
         "cd /x; echo a; export A=1; test 1; [ a = b ]; [[ a ]]; printf x; set -e; shift; read v; return 1",

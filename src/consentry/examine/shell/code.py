@@ -8,6 +8,7 @@ from typing import Final
 from consentry.examine.atoms import ANYTHING, Extraction, reading, starting
 from consentry.examine.constanttargets import path_pattern
 from consentry.examine.shell.findings import Findings
+from consentry.examine.shell.sedscripts import is_plain_sed
 from consentry.examine.shell.targets import is_nothing, paths
 from consentry.examine.shell.words import ARGUMENT, Word
 from consentry.surface.dimensions import LoadLevel
@@ -16,9 +17,8 @@ from consentry.surface.pattern import ABSOLUTE_PATH_MARK
 MOST_DEEP: Final = 6
 """Code inside code inside code, and so on, is not followed deeper."""
 
-_AWK_POWERS: Final = re.compile(r"system|getline|[|>]|@load|@include|ENVIRON|close|/inet/")
-_SED_POWERS: Final = re.compile(
-    r"(?:^|[;{}\n!])\s*(?:\d+|\$|/[^/]*/)?\s*[erwRW](?:\s|$)|/[gpIi0-9]*[ew]"
+_AWK_POWERS: Final = re.compile(
+    r"system|getline|[|>]|(?<![\w.])@|ENVIRON|ARGV|ARGC|SYMTAB|FUNCTAB|close|/inet/"
 )
 _SUBSTITUTION: Final = re.compile(
     r"\s*(?:s|tr|y)([/|#,!:@])(?:(?!\1)[^\\$@`]|\\.|\$(?=\1))*\1[^$@`]*\1[gimsx]*;?\s*"
@@ -78,13 +78,14 @@ class Code:
 
     def _small(self, language: str, word: Word, line: int, reason: str) -> None:
         """Programs of a line or two, which mostly do nothing but change text."""
-        text = word.text if word.is_whole else f"{word.text}x{word.tail}"
+        text = word.text if word.is_whole else word.outline.replace(ARGUMENT, "x")
         is_known = word.is_whole or (word.text.strip() != "" and language != "perl")
-        pattern = {"awk": _AWK_POWERS, "sed": _SED_POWERS}.get(language)
-        if pattern is None:
-            is_plain = _SUBSTITUTION.fullmatch(text) is not None
+        if language == "sed":
+            is_plain = is_plain_sed(text)
+        elif language == "awk":
+            is_plain = _AWK_POWERS.search(text) is None
         else:
-            is_plain = pattern.search(text) is None
+            is_plain = _SUBSTITUTION.fullmatch(text) is not None
         if not (is_known and is_plain):
             digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
             self._findings.unknown(f"{language} sha256:{digest}", line, reason)

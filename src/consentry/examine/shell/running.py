@@ -39,7 +39,6 @@ class Running:
         self._findings = findings
         self._code = code
         self._operands = Operands(findings, code, self.run)
-        self._aliases: set[str] = set()
         self._special: dict[str, Callable[[list[Word], Place], None]] = {
             "eval": self._eval,
             "source": self._source,
@@ -47,6 +46,7 @@ class Running:
             "trap": self._trap,
             "alias": self._alias,
             "enable": self._enable,
+            "hash": self._hash,
             "set": self._shown,
             "declare": self._shown,
             "typeset": self._shown,
@@ -65,7 +65,7 @@ class Running:
         if name is None:
             self._start(None, place)
             return
-        if not name or name in self._aliases or (wrapped == 0 and place.is_function(name)):
+        if not name or (wrapped == 0 and place.is_function(name)):
             return
         if self._builtin(name, words[1:], place, wrapped):
             return
@@ -112,6 +112,11 @@ class Running:
         if any(word.text.startswith("-f") for word in words):
             self._findings.load(place.line, place.reason)
 
+    def _hash(self, words: list[Word], place: Place) -> None:
+        """`hash -p FILE NAME` makes a name mean that file."""
+        if any(not word.is_whole or re.match(r"-\w*p", word.text) for word in words):
+            self._start(None, place)
+
     def _shown(self, words: list[Word], place: Place) -> None:
         if not words:
             self._findings.power((seeing(ANYTHING),), place.line, place.reason)
@@ -126,9 +131,8 @@ class Running:
 
     def _alias(self, words: list[Word], place: Place) -> None:
         for word in words:
-            name, equals, text = word.text.partition("=")
+            _, equals, text = word.text.partition("=")
             if equals:
-                self._aliases.add(name)
                 self._code.text("shell", Word(text, word.is_whole), place.line, place.reason)
 
     def tested(self, words: list[Word], place: Place) -> None:
@@ -213,6 +217,11 @@ class Running:
     def assigned(self, name: str, value: Word, place: Place) -> None:
         """A variable that is set for a program; some make it load code, or name a program."""
         words = shell_words()
+        name = name.partition("[")[0]
+        if name in _TAKEN_FOR_NAMES:
+            self._start(None, place)
+        elif name in _PROMPTS and (not value.is_whole or _SUBSTITUTES.search(value.text)):
+            self._findings.load(place.line, place.reason)
         if name in words.loading_variables:
             is_setting = name == "NODE_OPTIONS" and value.is_whole and not _LOADS.search(value.text)
             if not is_setting and value != Word(""):
@@ -224,6 +233,9 @@ class Running:
             )
 
 
+_TAKEN_FOR_NAMES: Final = frozenset({"BASH_CMDS", "BASH_ALIASES"})
+_PROMPTS: Final = frozenset({"PS0", "PS1", "PS2", "PS4"})
+_SUBSTITUTES: Final = re.compile(r"\$\(|`")
 _LOADS: Final = re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)\b")
 
 

@@ -1,5 +1,6 @@
 """The powers of a script: its commands, redirections and variables, wherever they stand in it."""
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -62,6 +63,8 @@ class Walk:
                 self._variable(node)
             case "expansion":
                 self._indirect(node)
+            case "raw_string" | "string" | "ansi_c_string" | "concatenation":
+                self._subscript(node)
 
     def _word(self, node: Syntax) -> Word:
         return read_word(node, self._script.lookup)
@@ -203,10 +206,25 @@ class Walk:
     def _indirect(self, node: Syntax) -> None:
         """`${!name}` is the variable that another names."""
         text = node.text
+        if text.endswith("@P}"):
+            self._findings.load(self._tree.line(node), _said(node))
         if text.startswith("${!") and not text.endswith(("[@]}", "[*]}")):
             self._findings.power((seeing(ANYTHING),), self._tree.line(node), _said(node))
 
+    def _subscript(self, node: Syntax) -> None:
+        """A text as `a[$(command)]` runs the command where the shell takes it for a variable."""
+        above: Syntax = node.up
+        name = above.child("name") if above.kind == "command" else None
+        if name is not None and name.text.strip("\\'\"") not in _TAKE_NAMES:
+            return
+        if _SUBSCRIPT.search(node.text) and _SUBSCRIPT.search(self._word(node).text):
+            self._findings.load(self._tree.line(node), _said(node))
 
+
+_SUBSCRIPT: Final = re.compile(r"\[[^\]]*(?:\$\(|`)")
+_DECLARES: Final = ("declare", "typeset", "export", "readonly", "local", "let", "unset")
+_READS: Final = ("read", "mapfile", "readarray", "wait", "getopts", "printf", "test", "[")
+_TAKE_NAMES: Final = frozenset({*_DECLARES, *_READS, "eval", "builtin", "command"})
 _OPERATORS: Final = _WRITES | {"<", "<&"}
 
 

@@ -45,6 +45,9 @@ class Word(NamedTuple):
     template: str | None = None
     """A word that is not whole for variables alone, with an argument in place of each."""
 
+    outline: str = ""
+    """A word that is not whole, with an argument in place of each part that is computed."""
+
     @property
     def constant(self) -> str | None:
         """The text; None when a part is computed."""
@@ -70,13 +73,15 @@ def read_word(node: Syntax, lookup: Lookup, nested: int = 0) -> Word:
 def _together(node: Syntax, lookup: Lookup, nested: int) -> Word:
     if nested > MOST_NESTED:
         return COMPUTED
-    parts: list[Word] = []
-    for child in node.children:
-        parts.append(read_word(child, lookup, nested + 1))
-        if not parts[-1].is_whole:
-            last = read_word(node.children[-1], lookup, nested + 1)
-            return joined(parts)._replace(tail=last.text if last.is_whole else last.tail)
-    return joined(parts)
+    parts = [read_word(child, lookup, nested + 1) for child in node.children]
+    word = joined(parts)
+    if word.is_whole:
+        return word
+    last = parts[-1]
+    outline = "".join(part.text if part.is_whole else part.outline or ARGUMENT for part in parts)
+    return word._replace(
+        tail=last.text if last.is_whole else last.tail, outline=outline[:MOST_TEXT]
+    )
 
 
 def joined(parts: list[Word]) -> Word:
@@ -132,7 +137,11 @@ def _quoted(node: Syntax, lookup: Lookup, nested: int) -> Word:
     if word.is_whole:
         return word
     template += after.text
-    return word._replace(tail=after.text, template=template if is_filled else None)
+    return word._replace(
+        tail=after.text,
+        template=template if is_filled else None,
+        outline=template[:MOST_TEXT],
+    )
 
 
 def _between(node: Syntax, start: int, end: int) -> Word:
