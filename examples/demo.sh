@@ -74,6 +74,8 @@ say "One tool says that it counts words. It also looks for your key, and phones 
 try consentry run count-words
 say "What happened there? From the record alone"
 try consentry why
+say "Could one have known before? What the script can do, read and not run"
+try consentry surface scripts/count_words.py
 say "A clone that lists its own thief under none is asked about all the same"
 mkdir -p "$HOME/clone/.git"
 cp -r "$OLDPWD/examples/paper/." "$HOME/clone"
