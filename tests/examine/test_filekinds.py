@@ -163,7 +163,7 @@ def test_marks_of_code_in_inert_files(path: str, content: bytes) -> None:
         ("a.html", b"<p>Tuition = 3</p>"),
         ("a.svg", b"<svg><path d='M0 0'/></svg>"),
         ("a.yaml", b"run: fast\ncommand: x\n"),
-        ("a.json", b'{"scripts": {"x": "curl"}}'),
+        ("a.json", b'{"scripts": {"x": "first"}}'),
         ("a.csv", b"a,b\n"),
         ("logo.png", b"\x89PNG\0\0"),
         (".env.example", b"TOKEN=\nLEVEL=info\n"),

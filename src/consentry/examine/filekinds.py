@@ -335,6 +335,14 @@ def extractor_for(kind: FileKind) -> Callable[[bytes], Extraction]:
 
 @cache
 def _table() -> dict[str, Any]:
-    source = own_bytes("consentry.examine", _TABLE)
-    table: dict[str, Any] = tomllib.loads(source.decode())
+    return _read(_TABLE)
+
+
+@cache
+def _content_marks() -> dict[str, Any]:
+    return _read(_MARKS)
+
+
+def _read(name: str) -> dict[str, Any]:
+    table: dict[str, Any] = tomllib.loads(own_bytes("consentry.examine", name).decode())
     return table

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from consentry.declare.patchbundle import Blob
 from consentry.examine.atoms import Extraction, ModuleImport
-from consentry.examine.filekinds import FileKind, kind_of
+from consentry.examine.filekinds import PLAIN, FileKind, kind_of
 
 _ROOTS: Final = ("", "src", "lib", "python")
 _SCRIPT_ENDINGS: Final = (
@@ -55,7 +55,7 @@ def read_as(path: str, blob: Blob, given: ModuleImport, importer: FileKind) -> F
         return None
     own = kind_of(path, blob.content)
     if importer is FileKind.SHELL:
-        return FileKind.SHELL if own is FileKind.INERT and blob.content.strip() else None
+        return FileKind.SHELL if own in PLAIN and blob.content.strip() else None
     if own in _SCRIPTS or path.lower().endswith(_NO_SCRIPTS) or not _may_be_script(blob.content):
         return None
     return importer

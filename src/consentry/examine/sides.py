@@ -25,7 +25,7 @@ from consentry.examine.atoms import (
     unclassified,
 )
 from consentry.examine.constanttargets import path_atoms, path_pattern
-from consentry.examine.filekinds import FileKind, kind_of
+from consentry.examine.filekinds import PLAIN, FileKind, kind_of
 from consentry.examine.importing import files_of_import, read_as, without_style
 from consentry.examine.leadingto import linked_names, listed_files
 from consentry.surface.dimensions import Dimension
@@ -146,14 +146,14 @@ def _led_to(
     inert = [
         path
         for path, blob in sorted(touched.items())
-        if blob.mode not in (LINK, SUBMODULE) and kind_of(path, blob.content) is FileKind.INERT
+        if blob.mode not in (LINK, SUBMODULE) and kind_of(path, blob.content) in PLAIN
     ]
     if not inert:
         return []
     named = listed_files(inert, tree, extract)
     wanted: list[Wanted] = [(path, FileKind.REQUIREMENTS) for path in named]
     for name, path in linked_names(inert, tree):
-        if kind_of(name, touched[path].content) is not FileKind.INERT and name not in blobs:
+        if kind_of(name, touched[path].content) not in PLAIN and name not in blobs:
             blobs[name] = touched[path]
             wanted.append((name, None))
     return wanted

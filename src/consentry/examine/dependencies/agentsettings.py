@@ -47,7 +47,7 @@ def extract_agent_settings_toml(text: str, findings: Findings) -> None:
 def add_agent_settings(root: Node, findings: Findings) -> None:
     """Adds the servers and hooks of a document, wherever in it they stand."""
     for server in _servers(root):
-        _add_server(server, findings)
+        add_server(server, findings)
     for hooks in values_at(root, "hooks"):
         for node in all_nodes(hooks):
             for command in values_at(node, "command"):
@@ -77,7 +77,8 @@ def _is_server(node: Node) -> bool:
     return any(first_at(node, key) is not None for key in ("command", *_ADDRESSES))
 
 
-def _add_server(server: Node, findings: Findings) -> None:
+def add_server(server: Node, findings: Findings) -> None:
+    """Adds one server: what is started or reached, and what it is filled in with."""
     for command in values_at(server, "command"):
         _add_started(server, command, findings)
     for key in _ADDRESSES:
