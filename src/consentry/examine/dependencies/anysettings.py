@@ -248,8 +248,9 @@ def _add_contained(
     else:
         is_inside = bool(around & set(table["containers"]))
         is_beside = bool(beside & set(table["beside_images"]))
-        for scalar in (*scalars_in(value), *values_at(value, "name")):
-            if isinstance(scalar, Scalar) and not _is_flag(scalar):
+        named = (value, *values_at(value, "name"))
+        for scalar in (each for node in named for each in scalars_in(node)):
+            if not _is_flag(scalar):
                 is_picture = _PICTURE.search(scalar.text) is not None
                 if is_inside or (is_beside and not is_picture):
                     add_image(scalar.text, scalar.mark.line, findings)
@@ -295,6 +296,8 @@ def _is_prose(text: str) -> bool:
     found = _FIRST_WORD.match(text[:_MOST_TEXT])
     if found is None or "\n" in text.strip():
         return False
+    if found[1].startswith(("@", "?", "#")):
+        return True
     if command_row(found[1]) is not None or "/" in found[1] or "$" in found[1]:
         return False
     is_odd = ":" in found[1] or text[found.end() : found.end() + 1] in ("<", ">")
