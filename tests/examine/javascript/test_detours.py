@@ -18,6 +18,9 @@ DETOURS = [
     ('({ ...require("child_process") }).exec("ls")', "proc:*"),
     ('with (require("child_process")) exec("ls")', "proc:*"),
     ('Object.values(require("child_process"))[3]("ls")', "proc:*"),
+    ('const cp = require("child_process"); export { cp }', "proc:*"),
+    ('import * as cp from "child_process"; export { cp as default }', "proc:*"),
+    ('import { exec } from "child_process"; export { exec as f }', "proc:*"),
     # through functions
     ('function get() { return require("child_process") } get().exec("ls")', "proc:ls"),
     ('const get = () => require("child_process"); get().exec("ls")', "proc:ls"),

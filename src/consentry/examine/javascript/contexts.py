@@ -121,8 +121,9 @@ def _plain(node: Syntax, above: Syntax, field: str) -> Context:  # noqa: PLR0911
             return Context.NAMED
         case "import_alias":
             return Context.NAMED
-        case "export_specifier" if above.up.up.child("source") is not None:
-            return Context.LOOKED_AT
+        case "export_specifier":
+            is_own = above.up.up.child("source") is None and field == "name"
+            return Context.HANDED_ON if is_own else Context.LOOKED_AT
     if field in _NAMES or above.kind in _TESTS or above.kind in _DECLARING or above is node:
         return Context.LOOKED_AT
     return Context.HANDED_ON
