@@ -69,7 +69,10 @@ def path_atoms(make: Callable[[str], Atom], path: str | None) -> tuple[Atom, ...
     if pattern is None:
         return (make(SOMEWHERE),)
     if pattern == ABSOLUTE_PATH_MARK:
-        return (make(ABSOLUTE_PATH_MARK),)
+        # How far up it leads is not known: at the worst to the root.
+        rest = posixpath.normpath(path.replace("\\", "/")).lstrip("./~")
+        outside = path_pattern(f"/{rest}") if rest and len(rest) < MOST_TARGET else None
+        return (make(ABSOLUTE_PATH_MARK), *(() if outside is None else (make(outside),)))
     if pattern.startswith(("/", "~")):
         return (make(pattern), make(ABSOLUTE_PATH_MARK))
     return (make(pattern),)

@@ -21,6 +21,7 @@ from consentry.examine.knowledge.reader import knowledge
 from consentry.examine.python import reflection
 from consentry.examine.python.calls import BY_NAME, got
 from consentry.examine.python.findings import REFLECTION, Findings, short
+from consentry.examine.python.paths import PATH
 from consentry.examine.python.place import Place
 from consentry.examine.python.resolves import BUILTINS
 from consentry.examine.python.scopes import Scope
@@ -38,10 +39,11 @@ from consentry.examine.python.values import (
 )
 from consentry.examine.python.walk import walked
 
-MOST_NESTED: Final = 3
-"""So deep code within code is read: constants given to `exec`."""
+MOST_INSIDE: Final = (32, 4, 2, 0)
+"""So many pieces of code within code are read, by how deep they lie: constants given to `exec`."""
 
 _OWNER: Final = "__self__"
+_OF_PATHS: Final = ("read_text", "read_bytes", "write_text", "write_bytes", "rglob", "iterdir")
 _BUILT_IN: Final = frozenset(dir(builtins))
 _EXECUTES: Final = frozenset({"builtins.exec", "builtins.eval", "builtins.compile"})
 _PROTECTED: Final = ("/etc", "/proc", "/var", "/dev", "~/.ssh")
@@ -86,6 +88,7 @@ class _Extractor:
         self.resolver = findings.resolver
         self.depth = depth
         self.nested: list[Extraction] = []
+        self.read_inside: set[bytes] = set()
         self.taken: set[str] = set()
         """Members that are reached through something else than the import of their module."""
         self.imported: list[ModuleImport] = []
@@ -104,6 +107,7 @@ class _Extractor:
         for scope, node in self.gathered.by_name:
             reflection.get_attribute(self.findings, node, scope)
         self._watched()
+        self._unknown_paths()
         self._handed_on()
         self._references()
         self.findings.imports += self.imported
@@ -130,6 +134,14 @@ class _Extractor:
                 bool(inner) and all(map(self.tables.is_known, below))
             )
             self.findings.imports.append(ModuleImport(module, 0, names, line, is_known))
+
+    def _unknown_paths(self) -> None:
+        """Methods that only path objects have, of an object that came from elsewhere."""
+        for name in _OF_PATHS:
+            line = self.findings.unresolved.get(name)
+            if line is not None:
+                effects = self.tables.method(PATH, name)
+                self.findings.add_named(effects, f".{name}", line)
 
     def _listed_names(self) -> None:
         """Whoever imports all names of a package imports the modules that it lists."""
@@ -241,7 +253,9 @@ class _Extractor:
         code = self.resolver.constant(node.args[0], scope)
         if isinstance(code, str):
             code = code.encode("utf-8", "replace")
-        if isinstance(code, bytes) and self.depth < MOST_NESTED:
+        is_new = isinstance(code, bytes) and code not in self.read_inside
+        if isinstance(code, bytes) and is_new and len(self.read_inside) < MOST_INSIDE[self.depth]:
+            self.read_inside.add(code)
             inner = extract_python(code, depth=self.depth + 1)
             line = node.lineno
             self.nested.append(

@@ -85,10 +85,12 @@ class Gathered:
             if any(binding.how is How.FUNCTION for binding in bindings)
         }
         self.handed = frozenset(name for function, name in self.given if function in own)
-        for _ in range(len(self.aliases)):
-            before = len(self.changed)
-            for one, other in self.aliases:
-                if one in self.changed or other in self.changed:
-                    self.changed |= {one, other}
-            if len(self.changed) == before:
-                return
+        beside: dict[str, set[str]] = {}
+        for one, other in self.aliases:
+            beside.setdefault(one, set()).add(other)
+            beside.setdefault(other, set()).add(one)
+        waiting = list(self.changed)
+        while waiting:
+            new = beside.get(waiting.pop(), set()) - self.changed
+            self.changed |= new
+            waiting += new

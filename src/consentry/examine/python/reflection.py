@@ -73,6 +73,8 @@ def get_later(findings: Findings, node: ast.Call, scope: Scope) -> None:
 
 
 def _attribute_by_name(findings: Findings, owner: Value, name: str, line: int) -> None:
+    if name == "__self__" and any(each is None for each in alternatives(owner)):
+        findings.add_any_code("the owner of a function by name", line)
     if name in findings.tables.attributes:
         findings.add_named(findings.tables.attributes[name], f".{name}", line)
     for each in alternatives(owner):

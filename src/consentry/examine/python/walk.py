@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from consentry.examine.python import binding, entering, lookingin
+from consentry.examine.python.annotations import annotations_in, are_read
 from consentry.examine.python.gathered import Gathered, Stack
 from consentry.examine.python.scopes import Scope
 from consentry.examine.python.typechecking import blocks_that_run, is_left_alone
@@ -40,6 +41,9 @@ def walked(tree: ast.Module, watched: Iterable[str]) -> Gathered:
     is_trusted = not gathered.type_checking or is_left_alone(tree)
     while gathered.type_checking:
         gathered.waiting.extend(blocks_that_run(gathered, is_trusted=is_trusted))
+        _walk_all(gathered)
+    if are_read(gathered):
+        gathered.waiting.append((gathered.module, list(annotations_in(tree))))
         _walk_all(gathered)
     if not gathered.bound.isdisjoint(_TYPE_TESTS | _ON_OBJECTS):
         gathered.waiting.extend((scope, [*nodes]) for scope, nodes in gathered.tested)
