@@ -57,6 +57,11 @@ PROGRAMS = [
     ("const dec = s => 'sh'; let f = dec; if (x) f = atob; const p = f('Z2l0');", "proc:*"),
     ("const f = x ? atob : s => 'sh'; const p = f('Z2l0');", "proc:*"),
     ("const p = atob('Z2l0');", "proc:git"),
+    ("const a = ['git']; a.forEach((e, i, l) => { l[0] = 'sh' }); const p = a[0];", "proc:*"),
+    ("const a = ['git']; a.map(function () { arguments[2][0] = 'sh' }); const p = a[0];", "proc:*"),
+    ("const a = ['git']; a.some((...l) => { l[2][0] = 'sh' }); const p = a[0];", "proc:*"),
+    ("const a = ['git']; a.forEach(e => use(e)); const p = a[0];", "proc:git"),
+    ("const a = ['git']; a.forEach((e, i) => use(e)); const p = a[0];", "proc:git"),
     ("const [p] = [[...'sh'].join(''), 'git'];", "proc:*"),
 ]
 

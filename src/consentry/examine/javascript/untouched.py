@@ -7,7 +7,7 @@ counts as computed.
 
 from typing import Final
 
-from consentry.examine.javascript.feeding import WRAPPERS, Feeding, unwrapped
+from consentry.examine.javascript.feeding import WRAPPERS, Feeding, arguments_of, unwrapped
 from consentry.examine.javascript.literals import name_of
 from consentry.examine.javascript.scopes import Binding
 from consentry.examine.syntaxtree import Syntax
@@ -39,6 +39,14 @@ _READING: Final = frozenset(
         "hasOwnProperty",
     ]
 )
+_CALLING: Final = {
+    **dict.fromkeys(
+        ["map", "filter", "forEach", "some", "every", "find", "findIndex", "flatMap", "toSorted"], 2
+    ),
+    "reduce": 3,
+}
+"""Methods that call a function, and from which of its parameters on it is given the array itself."""
+
 _MEMBERS: Final = frozenset({"member_expression", "subscript_expression"})
 _ONLY_READ: Final = frozenset(
     {
@@ -85,7 +93,7 @@ def _only_reads(node: Syntax) -> bool:
             method = "" if key is None else name_of(key)
         node, above = above, above.up
     if above.kind == "call_expression" and node.field == "function":
-        return method in _READING
+        return method in _READING and (method not in _CALLING or _keeps(above, method))
     if above.kind == "unary_expression":
         operator = above.child("operator")
         return operator is None or operator.kind != "delete"
@@ -98,3 +106,22 @@ def _only_reads(node: Syntax) -> bool:
     if above.kind in ("assignment_expression", "augmented_assignment_expression"):
         return is_value and node.field == "right"
     return is_value and above.kind != "update_expression" and "pattern" not in above.kind
+
+
+def _keeps(call: Syntax, method: str) -> bool:
+    """Whether the function that a method calls does not get at the array."""
+    for node in arguments_of(call)[:1]:
+        inner = unwrapped(node)
+        if inner.things:
+            continue
+        taken = inner.child("parameters")
+        is_one = inner.child("parameter") is not None
+        names = [] if taken is None else taken.children
+        if not is_one and (taken is None or len(names) > _CALLING[method]):
+            return False
+        has_rest = any(
+            name.kind == "rest_pattern" or name.first("rest_pattern") is not None for name in names
+        )
+        if has_rest or b"arguments" in inner.source[inner.start : inner.end]:
+            return False
+    return True
