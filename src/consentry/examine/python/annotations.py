@@ -13,9 +13,8 @@ def are_read(gathered: Gathered) -> bool:
     """Whether the file asks for its annotations, by whatever name it knows."""
     return any(
         not _READERS.isdisjoint(scope.bare)
-        or not _READERS.isdisjoint(scope.called)
         or any(node.attr in _READERS for node in scope.attributes)
-        or any(getattr(node.func, "attr", None) in _READERS for node in scope.calls)
+        or any(_ends_in_reader(node.func) for node in scope.calls)
         or any(_ends_in_reader(value) for value, _, _ in scope.subscripts)
         for scope in gathered.scopes
     )
