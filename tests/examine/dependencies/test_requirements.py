@@ -103,3 +103,11 @@ def test_lines_are_those_of_the_file() -> None:
     found = read("requirements.txt", text)
     assert found.lines_of("connect", "") == {5}
     assert [each.line for each in found.extraction.unclassified] == [3]
+
+
+def test_a_coding_cookie_that_makes_other_lines_is_unclassified() -> None:
+    """Installers decode the file by its cookie: what is a comment here is a package to them."""
+    content = b"# -*- coding: utf-7 -*-\nattrs\n#+AAo-evilpkg\n"
+    found = extract_file(FileKind.REQUIREMENTS, content).unclassified
+    assert [each.reason for each in found] == ["a coding cookie"]
+    assert extract_file(FileKind.REQUIREMENTS, b"# coding: utf-8\nattrs\n").unclassified == ()

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from consentry.base.canonical import digest_bytes
 from consentry.examine.atoms import ANYTHING, connecting
 from consentry.examine.constanttargets import variable_atom
 from consentry.examine.dependencies.findings import Findings, reader
@@ -20,6 +21,7 @@ _VARIABLE: Final = re.compile(r"\$\{([A-Z0-9_]+)\}")
 _PER_REQUIREMENT: Final = re.compile(
     r"\s--(?:hash|config-settings?|global-option|install-option)\b"
 )
+_COOKIE: Final = re.compile(r"(?:[^\n]*\n)?[^\n]*#[^\n]*coding[:=]\s*([-\w.]+)")
 _INDEXES: Final = ("-i", "--index-url", "--pypi-url", "--extra-index-url", "-f", "--find-links")
 _FILES: Final = ("-r", "--requirement", "-c", "--constraint")
 _EDITABLE: Final = ("-e", "--editable")
@@ -28,6 +30,10 @@ _EDITABLE: Final = ("-e", "--editable")
 @reader
 def extract_requirements(text: str, findings: Findings) -> None:
     """Reads `requirements*.txt` and constraints."""
+    cookie = _COOKIE.match(text)
+    if cookie is not None and cookie[1].lower() not in ("utf-8", "utf8", "ascii"):
+        # Installers honour it, and would read other lines than are read here.
+        findings.unknown(f"coding {cookie[1]} {digest_bytes(text.encode())}", 1, "a coding cookie")
     add_requirement_lines(text, findings)
 
 

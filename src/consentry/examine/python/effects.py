@@ -42,6 +42,7 @@ _PLAIN_LINE: Final = re.compile(r"[\w./+-]+(?: +[\w./:@,+%-]+)*")
 _ASSIGNS: Final = re.compile(r"(?:^|[\s;&|(])\w+=")
 """A variable that a program is given may decide what it does."""
 _FILES: Final = (Dimension.FS_READ_ROOTS, Dimension.FS_WRITE_ROOTS)
+_SWITCHED_ON: Final = ("True",)
 _GIVEN: Final = ("*",)
 """A condition on an argument being there at all, and not None."""
 
@@ -64,8 +65,10 @@ def _holds(condition: Condition, place: Place) -> bool:
                 continue
             return True
         if isinstance(each, Const):
-            said = str(each.value)
-        elif isinstance(each, Ref):
+            # Whatever is true switches it on.
+            is_switch = condition.values == _SWITCHED_ON
+            said = str(bool(each.value) if is_switch else each.value)
+        elif isinstance(each, Ref) and place.resolver.tables.is_known(each.name):
             said = each.name.rpartition(".")[2]
         if said is None or (said in condition.values) is not condition.negated:
             return True
