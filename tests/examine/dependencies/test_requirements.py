@@ -2,6 +2,7 @@
 
 import pytest
 
+from consentry.examine.filekinds import FileKind, extract_file
 from tests.examine.dependencies.reading import read
 
 
