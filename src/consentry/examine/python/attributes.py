@@ -6,7 +6,7 @@ from typing import Final
 from consentry.examine.python import paths
 from consentry.examine.python.names import bound, may_change
 from consentry.examine.python.resolves import BUILTINS, Resolves
-from consentry.examine.python.scopes import How, Scope
+from consentry.examine.python.scopes import Scope
 from consentry.examine.python.values import (
     Const,
     ConstMethod,
@@ -104,6 +104,7 @@ def _own_member(resolver: Resolves, scope: Scope, name: str) -> Value:
     seen: set[Scope] = set()
     while place is not None and place not in seen:
         seen.add(place)
+        resolver.spend(1)
         if name in place.names or name in place.members:
             return _bound_member(resolver, place, name)
         above = _class_above(resolver, place)
@@ -128,18 +129,11 @@ def _bound_member(resolver: Resolves, scope: Scope, name: str) -> Value:
     if key not in scope.found:
         scope.found[key] = None
         # Another class may have the same attribute, and be what the object really is.
-        others = [
-            each
-            for other in resolver.gathered.classes
-            if other is not scope
-            for each in other.names.get(name, ())
-            if each.how is How.VALUE
-        ]
+        gathered = resolver.gathered
+        others = [each for each in gathered.class_values.get(name, ()) if each.scope is not scope]
         bindings = [*scope.names.get(name, ()), *scope.members.get(name, ()), *others]
         value = bound(resolver, bindings)
-        gathered = resolver.gathered
-        is_sure = name not in gathered.reassigned and not gathered.tricks.may_set(name)
-        if not is_sure and may_change(value):
+        if may_change(value) and (name in gathered.reassigned or gathered.tricks.may_set(name)):
             value = either([value, None])
         scope.found[key] = value
     found: Value = scope.found[key]

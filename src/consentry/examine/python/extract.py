@@ -34,6 +34,7 @@ from consentry.examine.python.values import (
     Method,
     Namespace,
     Ref,
+    TooMuch,
     Value,
     alternatives,
 )
@@ -61,9 +62,13 @@ def extract_python(content: bytes, *, depth: int = 0) -> Extraction:
             return unclassified(f"source {digest_bytes(content)}", 1, tree)
         tables = knowledge()
         gathered = walked(tree, (*tables.attributes, _OWNER))
-        extraction = _Extractor(Findings(tables, gathered), depth).extraction()
-        gathered.forget()
-        return extraction
+        try:
+            return _Extractor(Findings(tables, gathered), depth).extraction()
+        except TooMuch:
+            reason = "leads to more than can be worked out"
+            return unclassified(f"source {digest_bytes(content)}", 1, reason)
+        finally:
+            gathered.forget()
 
 
 @contextmanager
@@ -318,6 +323,7 @@ class _Extractor:
             node = node.value
         if isinstance(node, ast.Name) and node.id not in _BUILT_IN:
             dotted = ".".join([node.id, *reversed(names)])
+            self.resolver.spend(len(self.gathered.stars))
             for star in self.gathered.stars:
                 if not self.tables.is_known(star):
                     dot = "" if star.endswith(".") else "."

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from consentry.examine.python.classtricks import ClassTricks
-from consentry.examine.python.scopes import How, Kind, Scope
+from consentry.examine.python.scopes import Binding, How, Kind, Scope
 from consentry.examine.python.uses import Uses
 
 Stack = list[Any]
@@ -55,7 +55,18 @@ class Gathered:
         self.type_checking: list[tuple[ast.If, Scope]] = []
         """Blocks that may be for type checkers alone."""
 
-    @property
+    @cached_property
+    def class_values(self) -> dict[str, list[Binding]]:
+        """What classes assign to names in their bodies, over all classes."""
+        found: dict[str, list[Binding]] = {}
+        for scope in self.classes:
+            for name, bindings in scope.names.items():
+                for each in bindings:
+                    if each.how is How.VALUE:
+                        found.setdefault(name, []).append(each)
+        return found
+
+    @cached_property
     def bound(self) -> frozenset[str]:
         """Every name that is bound anywhere in the file."""
         return frozenset(name for scope in self.scopes for name in scope.names)

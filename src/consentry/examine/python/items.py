@@ -12,6 +12,7 @@ def item_of(resolver: Resolves, value: Value, key: object) -> Value:
     """`value[key]`; of a dictionary with computed keys any value may be meant."""
     if isinstance(value, Items):
         if not isinstance(key, int) or not is_plain(value):
+            resolver.spend(len(value.nodes))
             return either([*resolved_items(resolver, value), None])
         if -len(value.nodes) <= key < len(value.nodes):
             return resolver.resolve(value.nodes[key], value.scope)
@@ -29,16 +30,11 @@ def is_plain(value: Items) -> bool:
 
 def _value_at(resolver: Resolves, table: Table, key: object) -> Value:
     """The values that a key may find; a key that is computed may find every one."""
-    keys = table.node.keys
-    is_sure = isinstance(key, str | int | bytes | type(None)) and all(
-        isinstance(name, ast.Constant) for name in keys
-    )
-    values = [
-        resolver.resolve(node, table.scope)
-        for name, node in zip(keys, table.node.values, strict=True)
-        if not is_sure or (isinstance(name, ast.Constant) and name.value == key)
-    ]
-    return either(values if is_sure else [*values, None]) if values else None
+    by_key = table.by_key
+    if by_key is not None and isinstance(key, str | int | bytes | type(None)):
+        return either([resolver.resolve(node, table.scope) for node in by_key.get(key, ())])
+    resolver.spend(len(table.node.values))
+    return either([*(resolver.resolve(node, table.scope) for node in table.node.values), None])
 
 
 def each_of(resolver: Resolves, value: Value) -> Value:

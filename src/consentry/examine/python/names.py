@@ -48,10 +48,12 @@ def found_name(resolver: Resolves, scope: Scope, name: str) -> Value:
     place: Scope | None = scope
     while place is not None:
         if name in place.names and (place is scope or place.kind is not Kind.CLASS):
-            bindings = place.names[name]
-            # What leads back to the name itself meets the modules it may be.
-            scope.found[name] = either([Ref(str(e.payload)) for e in bindings if _is_ref(e)])
-            value = _named(resolver, place, name, bindings)
+            if name not in place.values:
+                bindings = place.names[name]
+                # What leads back to the name itself meets the modules it may be.
+                place.values[name] = either([Ref(str(e.payload)) for e in bindings if _is_ref(e)])
+                place.values[name] = _named(resolver, place, name, bindings)
+            value: Value = place.values[name]
             given = builtin(resolver, name)
             if given is not None and _may_be_builtin(resolver, place, scope, name):
                 return either([value, given])
@@ -93,6 +95,7 @@ def _may_be_builtin(resolver: Resolves, place: Scope, scope: Scope, name: str) -
 
 def builtin(resolver: Resolves, name: str) -> Value:
     """What a name is that nothing binds: a member of what was imported with a star, or built in."""
+    resolver.spend(len(resolver.stars))
     for star in resolver.stars:
         if resolver.tables.member(f"{star}.{name}"):
             return Ref(f"{star}.{name}")
@@ -105,6 +108,7 @@ def builtin(resolver: Resolves, name: str) -> Value:
 
 def bound(resolver: Resolves, bindings: list[Binding]) -> Value:
     """What a name with these bindings may be."""
+    resolver.spend(len(bindings))
     if len(bindings) == 1:
         return _value_of(resolver, bindings[0])
     few = bindings

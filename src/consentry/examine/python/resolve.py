@@ -13,9 +13,11 @@ from consentry.examine.python import attributes, calls, names, subscripts, texts
 from consentry.examine.python.gathered import Gathered
 from consentry.examine.python.resolves import UNKNOWN, Resolves
 from consentry.examine.python.scopes import Scope
-from consentry.examine.python.values import Const, Function, Items, Table, Value, either
+from consentry.examine.python.values import Const, Function, Items, Table, TooMuch, Value, either
 
 MOST_DEPTH: Final = 48
+MOST_STEPS: Final = 5_000_000
+"""So much is worked out for one file, some hundred times what large ones take."""
 _NOT_YET: Final = object()
 
 
@@ -31,6 +33,7 @@ class Resolver:
         self.stars = tuple(filter(tables.is_known, dict.fromkeys(gathered.stars)))
         self.builtins = names.built_in_names(tables)
         self._depth = 0
+        self._steps = 0
         self._known: dict[ast.expr, Value] = {}
 
     def lookup(self, scope: Scope, name: str) -> Value:
@@ -43,6 +46,12 @@ class Resolver:
             value = scope.found[name] = names.found_name(self, scope, name)
             self._depth -= 1
         return value  # type: ignore[no-any-return] # what was found is a value
+
+    def spend(self, steps: int) -> None:
+        """Counts work that grows faster than the file; raises `TooMuch` where that has no end."""
+        self._steps += steps
+        if self._steps > MOST_STEPS:
+            raise TooMuch
 
     def resolve(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression may be."""
@@ -89,7 +98,12 @@ def _written_out(_: Resolves, node: ast.List | ast.Tuple | ast.Set, scope: Scope
 
 
 def _dictionary(_: Resolves, node: ast.Dict, scope: Scope) -> Value:
-    return Table(node, scope)
+    by_key: dict[object, list[ast.expr]] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        if not isinstance(key, ast.Constant):
+            return Table(node, scope)
+        by_key.setdefault(key.value, []).append(value)
+    return Table(node, scope, by_key)
 
 
 def _own_function(resolver: Resolves, node: ast.Lambda, _: Scope) -> Value:

@@ -38,6 +38,10 @@ class Resolves(Protocol):
     builtins: frozenset[str]
     """Names that stand for something where nothing binds them."""
 
+    def spend(self, steps: int) -> None:
+        """Counts work that grows faster than the file; raises `TooMuch` where that has no end."""
+        ...
+
     def resolve(self, node: ast.expr, scope: Scope) -> Value:
         """What an expression may be."""
         ...

@@ -87,6 +87,7 @@ class Scope:
         "self_name",
         "spans",
         "subscripts",
+        "values",
     )
 
     def __init__(self, kind: Kind, parent: "Scope | None", owner: "Scope | None" = None) -> None:
@@ -117,6 +118,8 @@ class Scope:
         self.spans: dict[str, list[tuple[int, int]]] = {}
         """Names of exceptions that were caught, and the lines in which they are that."""
         self.returns: list[ast.expr] = []
+        self.values: dict[str, Any] = {}
+        """What the names are that are bound here, as far as it was asked."""
         self.found: dict[str, Any] = {}
         """Names that were resolved from here."""
 
@@ -128,7 +131,7 @@ class Scope:
 
     def forget(self) -> None:
         """Lets go of all that may lead back here."""
-        for kept in (self.names, self.members, self.found, self.elsewhere):
+        for kept in (self.names, self.members, self.values, self.found, self.elsewhere):
             kept.clear()
 
     @property

@@ -5,6 +5,7 @@ Positions are compared and not lines: what stands on one line runs from left to 
 """
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Final
 
@@ -38,13 +39,17 @@ class Uses:
             elif isinstance(node, ast.alias):
                 self.may_unbind |= _OWN_MODULE in (node.name, node.asname)
         self.may_unbind |= not _UNBINDING_NAMES.isdisjoint(self._places)
+        for places in self._places.values():
+            places.sort()
 
     def is_before(self, name: str, end: int, lines: tuple[int, int]) -> bool:
         """Whether the name is used in these lines before that position."""
         first, last = position(lines[0], 0), position(lines[1] + 1, 0)
-        return any(first <= place < min(end, last) for place in self._places.get(name, ()))
+        places = self._places.get(name, [])
+        at = bisect_left(places, first)
+        return at < len(places) and places[at] < min(end, last)
 
     def is_within(self, name: str, spans: Iterable[tuple[int, int]]) -> bool:
         """Whether every use of the name stands in one of the spans of lines."""
-        lines = {place >> _COLUMNS for place in self._places.get(name, ())}
+        lines = (place >> _COLUMNS for place in self._places.get(name, ()))
         return all(any(first <= line <= last for first, last in spans) for line in lines)

@@ -4,7 +4,7 @@ None stands for all that is not known. A value says what could be there, never t
 resolved without regard to the order of statements, and a name bound twice is `Either`.
 """
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 if TYPE_CHECKING:
     import ast
@@ -81,13 +81,19 @@ class Items:
 
 
 class Table:
-    """A dictionary that is written out."""
+    """A dictionary that is written out; `by_key` has its values where every key is a constant."""
 
-    __slots__ = ("node", "scope")
+    __slots__ = ("by_key", "node", "scope")
 
-    def __init__(self, node: "ast.Dict", scope: "Scope") -> None:
+    def __init__(
+        self,
+        node: "ast.Dict",
+        scope: "Scope",
+        by_key: "dict[object, list[ast.expr]] | None" = None,
+    ) -> None:
         self.node = node
         self.scope = scope
+        self.by_key = by_key
 
 
 class Namespace:
@@ -168,22 +174,32 @@ def alternatives(value: Value) -> "tuple[Value, ...]":
     return value.values if isinstance(value, Either) else (value,)
 
 
+class TooMuch(Exception):
+    """More than can be worked out: what is left must not be taken for nothing."""
+
+
 def either(values: "list[Value]") -> Value:
     """One value of several; flat, and the only one where there is but one."""
+    if len(values) == 1:
+        return values[0]
     flat: list[Value] = []
     for value in values:
         flat += alternatives(value)
-    if len(flat) == 1:
-        return flat[0]
     if all(value is None for value in flat):
         return None
-    if len(flat) > MOST_ALTERNATIVES:
-        # What is left out is not forgotten: it may be anything. What has a power is never left out.
-        kept = [value for value in flat if not isinstance(value, _PLAIN)]
-        plain = [value for value in flat if isinstance(value, _PLAIN)]
-        flat = [*kept, *plain[:MOST_ALTERNATIVES], None]
-    return Either(tuple(flat))
+    return Either(tuple(flat if len(flat) <= MOST_ALTERNATIVES else _fewer(flat)))
 
 
-MOST_ALTERNATIVES = 64
-_PLAIN = (Const, Partial, ConstMethod, Items, Table, type(None))
+def _fewer(values: "list[Value]") -> "list[Value]":
+    """What has a power is never left out; what is left out is not forgotten: it may be anything."""
+    members = {value.name: value for value in values if isinstance(value, Ref)}
+    others = [value for value in values if isinstance(value, _WITH_POWER)]
+    if len(members) + len(others) > MOST_POWERFUL:
+        raise TooMuch
+    plain = [value for value in values if not isinstance(value, (Ref, *_WITH_POWER))]
+    return [*members.values(), *others, *plain[:MOST_ALTERNATIVES], None]
+
+
+MOST_ALTERNATIVES: Final = 64
+MOST_POWERFUL: Final = 1024
+_WITH_POWER: Final = (Instance, Method, Namespace, Getter)

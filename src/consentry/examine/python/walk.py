@@ -45,7 +45,8 @@ def walked(tree: ast.Module, watched: Iterable[str]) -> Gathered:
     if are_read(gathered):
         gathered.waiting.append((gathered.module, list(annotations_in(tree))))
         _walk_all(gathered)
-    if not gathered.bound.isdisjoint(_TYPE_TESTS | _ON_OBJECTS):
+    redefined = _TYPE_TESTS | _ON_OBJECTS
+    if any(not redefined.isdisjoint(scope.names) for scope in gathered.scopes):
         gathered.waiting.extend((scope, [*nodes]) for scope, nodes in gathered.tested)
         _walk_all(gathered)
     gathered.spread_changes()
