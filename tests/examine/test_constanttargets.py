@@ -70,6 +70,7 @@ def test_a_long_way_round_does_not_hide_where_a_path_leads() -> None:
     assert path_pattern("/" + "x/../" * MOST_TARGET + "etc/passwd") == "/etc/passwd"
     assert path_pattern("/" + "x" * 2 * MOST_TARGET) == ABSOLUTE_PATH_MARK
     assert path_pattern("x" * 2 * MOST_TARGET) is None
+    assert path_pattern("x/../" * (1 << 14) + "../outside") == ABSOLUTE_PATH_MARK
 
 
 @pytest.mark.parametrize(

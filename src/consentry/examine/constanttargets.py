@@ -8,6 +8,7 @@ constant cannot mean (a host that is no host) counts as computed, too.
 import posixpath
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from consentry.base.codes import Code
@@ -50,6 +51,7 @@ MOST_TARGET: Final = 1024
 """A longer constant is not taken apart: it counts as computed."""
 
 MOST_NORMALISED: Final = 1 << 16
+"""A longer path may lead anywhere."""
 
 _URL = re.compile(
     r"([a-zA-Z][a-zA-Z0-9+.-]*)://(?:[^/@?#]*@)?(\[[^\]/]*\]|[^/:?#]*)(?::([0-9]{1,5}))?(?=[/?#]|$)"
@@ -78,11 +80,14 @@ def path_atoms(make: Callable[[str], Atom], path: str | None) -> tuple[Atom, ...
     return (make(pattern),)
 
 
+@lru_cache(maxsize=4096)
 def path_pattern(path: str) -> str | None:
     """The pattern that matches exactly this path; the mark where it leaves the workspace."""
     path = path.removeprefix("file://")
+    if len(path) > MOST_NORMALISED:
+        return ABSOLUTE_PATH_MARK  # nobody can tell where it leads
     if len(path) > MOST_TARGET:
-        path = posixpath.normpath(path[:MOST_NORMALISED])
+        path = posixpath.normpath(path)
     if not path or "\0" in path:
         return None
     if len(path) > MOST_TARGET:

@@ -6,17 +6,15 @@ from typing import Final
 
 from consentry.examine.python.gathered import Gathered
 
-_READERS: Final = frozenset({"__annotations__", "get_type_hints", "get_annotations"})
+READERS: Final = frozenset({"__annotations__", "get_type_hints", "get_annotations"})
 
 
 def are_read(gathered: Gathered) -> bool:
     """Whether the file asks for its annotations, by whatever name it knows."""
-    return any(
-        not _READERS.isdisjoint(scope.bare)
-        or any(node.attr in _READERS for node in scope.attributes)
-        or any(_ends_in_reader(node.func) for node in scope.calls)
-        or any(_ends_in_reader(value) for value, _, _ in scope.subscripts)
-        for scope in gathered.scopes
+    return (
+        not gathered.used_names.isdisjoint(READERS)
+        or any(node.attr in READERS for node in gathered.watched)
+        or any(not READERS.isdisjoint(scope.bare) for scope in gathered.scopes)
     )
 
 
@@ -27,7 +25,3 @@ def annotations_in(tree: ast.Module) -> Iterator[ast.expr]:
             found = getattr(node, name, None)
             if isinstance(found, ast.expr):
                 yield found
-
-
-def _ends_in_reader(node: ast.expr) -> bool:
-    return getattr(node, "attr", getattr(node, "id", None)) in _READERS

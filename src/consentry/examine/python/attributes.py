@@ -133,7 +133,7 @@ def _bound_member(resolver: Resolves, scope: Scope, name: str) -> Value:
         others = [each for each in gathered.class_values.get(name, ()) if each.scope is not scope]
         bindings = [*scope.names.get(name, ()), *scope.members.get(name, ()), *others]
         value = bound(resolver, bindings)
-        if may_change(value) and (name in gathered.reassigned or gathered.tricks.may_set(name)):
+        if may_change(value) and (name in gathered.reassigned or resolver.may_set(name)):
             value = either([value, None])
         scope.found[key] = value
     found: Value = scope.found[key]

@@ -37,13 +37,13 @@ def assign_annotated(gathered: Gathered, node: ast.AnnAssign, scope: Scope, stac
             note_certain(node, node.target.id, scope)
 
 
-def assign_augmented(_: Gathered, node: ast.AugAssign, scope: Scope, stack: Stack) -> None:
+def assign_augmented(gathered: Gathered, node: ast.AugAssign, scope: Scope, stack: Stack) -> None:
     """`target += value`: what it is then is not known."""
     stack.append(node.value)
     if isinstance(node.target, ast.Name):
         scope.bind(node.target.id, How.UNKNOWN, None)
     else:
-        stack.append(node.target)
+        _set_loosely(gathered, node.target, stack)
 
 
 def assign_named(_: Gathered, node: ast.NamedExpr, scope: Scope, stack: Stack) -> None:
@@ -55,7 +55,7 @@ def assign_named(_: Gathered, node: ast.NamedExpr, scope: Scope, stack: Stack) -
     place.bind(node.target.id, How.VALUE, node.value, scope)
 
 
-def loop(_: Gathered, node: ast.For | ast.AsyncFor, scope: Scope, stack: Stack) -> None:
+def loop(gathered: Gathered, node: ast.For | ast.AsyncFor, scope: Scope, stack: Stack) -> None:
     """`for target in value`."""
     stack.extend(reversed(node.orelse))
     stack.extend(reversed(node.body))
@@ -63,7 +63,7 @@ def loop(_: Gathered, node: ast.For | ast.AsyncFor, scope: Scope, stack: Stack) 
     if isinstance(node.target, ast.Name):
         scope.bind(node.target.id, How.EACH, node.iter)
     else:
-        bind_unknown(node.target, scope, stack)
+        bind_unknown(gathered, node.target, scope, stack)
 
 
 def enter_context(
@@ -75,6 +75,8 @@ def enter_context(
         stack.append(item.context_expr)
         if item.optional_vars is not None:
             _bind(gathered, item.optional_vars, item.context_expr, scope, stack)
+        if isinstance(item.optional_vars, ast.Attribute):
+            gathered.set_loosely.add(item.optional_vars.attr)
 
 
 def catch(_: Gathered, node: ast.ExceptHandler, scope: Scope, stack: Stack) -> None:
@@ -108,13 +110,17 @@ def match(gathered: Gathered, node: ast.Match, scope: Scope, stack: Stack) -> No
                 gathered.matched += [(attr, node.lineno) for attr in part.kwd_attrs]
 
 
-def delete(_: Gathered, node: ast.Delete, scope: Scope, stack: Stack) -> None:
+def delete(gathered: Gathered, node: ast.Delete, scope: Scope, stack: Stack) -> None:
     """`del name`: then it may be what it was before it was bound."""
-    for target in node.targets:
+    targets = [*node.targets]
+    while targets:
+        target = targets.pop()
         if isinstance(target, ast.Name):
-            scope.deleted.add(target.id)
+            scope.elsewhere.get(target.id, scope).deleted.add(target.id)
+        elif isinstance(target, ast.Tuple | ast.List):
+            targets.extend(target.elts)
         else:
-            stack.append(target)
+            _set_loosely(gathered, target, stack)
 
 
 def declare_global(_: Gathered, node: ast.Global, scope: Scope, __: Stack) -> None:
@@ -163,6 +169,10 @@ def branch(gathered: Gathered, node: ast.If, scope: Scope, stack: Stack) -> None
     stack.extend(reversed(node.orelse))
     if any(is_so_called(test) for test in conditions(node)):
         gathered.type_checking.append((node, scope))
+        # A declaration counts wherever it stands, also in a block that never runs.
+        for part in ast.walk(node):
+            if isinstance(part, ast.Global):
+                declare_global(gathered, part, scope, stack)
         for test in conditions(node):
             push_condition(test, stack)
     else:
@@ -182,7 +192,7 @@ def note_certain(node: ast.stmt, name: str, scope: Scope) -> None:
         scope.certain[name] = since
 
 
-def bind_unknown(target: ast.expr, scope: Scope, stack: Stack) -> None:
+def bind_unknown(gathered: Gathered, target: ast.expr, scope: Scope, stack: Stack) -> None:
     """Targets within targets: their names are bound to something that is not known."""
     parts: list[ast.expr] = [target]
     while parts:
@@ -194,7 +204,14 @@ def bind_unknown(target: ast.expr, scope: Scope, stack: Stack) -> None:
         elif isinstance(part, ast.Starred):
             parts.append(part.value)
         else:
-            stack.append(part)
+            _set_loosely(gathered, part, stack)
+
+
+def _set_loosely(gathered: Gathered, target: ast.expr, stack: Stack) -> None:
+    """What is set here has some value that no assignment shows."""
+    if isinstance(target, ast.Attribute):
+        gathered.set_loosely.add(target.attr)
+    stack.append(target)
 
 
 def push_calls(annotation: ast.expr, stack: Stack) -> None:
@@ -250,7 +267,7 @@ def _bind(
             if isinstance(each, ast.Name) and is_plain:
                 scope.bind(each.id, How.ITEM, (value, position))
             else:
-                bind_unknown(each, scope, stack)
+                bind_unknown(gathered, each, scope, stack)
     else:
         if isinstance(target, ast.Attribute) and not _bind_member(target, value, scope):
             gathered.reassigned.add(target.attr)

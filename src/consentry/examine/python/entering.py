@@ -45,6 +45,7 @@ def own_class(gathered: Gathered, node: ast.ClassDef, scope: Scope, stack: Stack
     inner = Scope(Kind.CLASS, scope)
     inner.lines = (node.lineno, node.end_lineno or node.lineno)
     inner.bases = node.bases
+    gathered.has_made_classes |= bool(node.keywords or node.decorator_list)
     scope.bind(node.name, How.CLASS, inner)
     gathered.classes.append(inner)
     note_certain(node, node.name, scope)
@@ -69,7 +70,7 @@ def comprehension(
             inner.bind(each.target.id, How.EACH, each.iter, around)
             inner.certain[each.target.id] = ALWAYS
         else:
-            bind_unknown(each.target, inner, waiting)
+            bind_unknown(gathered, each.target, inner, waiting)
     gathered.waiting.append((inner, waiting))
 
 

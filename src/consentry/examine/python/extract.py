@@ -333,7 +333,7 @@ class _Extractor:
         """Attributes that count on any object, whatever it is."""
         for node in self.gathered.watched:
             if node.attr != _OWNER:
-                effects = self.tables.attributes[node.attr]
+                effects = self.tables.attributes.get(node.attr, ())
                 self.findings.add_named(effects, f".{node.attr}", node.lineno)
                 continue
             unresolved = self.findings.unresolved

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
-from consentry.examine.python.classtricks import ClassTricks
 from consentry.examine.python.scopes import Binding, How, Kind, Scope
 from consentry.examine.python.uses import Uses
 
@@ -39,6 +38,12 @@ class Gathered:
         """Names whose values are changed in place: lists, dictionaries, what others alias."""
         self.reassigned: set[str] = set()
         """Attributes that are set from outside of their class."""
+        self.set_loosely: set[str] = set()
+        """Attributes that get what no assignment shows: in a loop, a context, a part of a tuple."""
+        self.has_made_classes = False
+        """Whether classes are made by something of the file's choice: a decorator, a metaclass."""
+        self.used_names: set[str] = set()
+        """Names that begin a call, a chain of attributes or a subscript."""
         self.any_changed = False
         """Whether names are bound that are not written down: through `globals()`."""
         self.tested: list[tuple[Scope, list[ast.expr]]] = []
@@ -81,11 +86,6 @@ class Gathered:
         for scope in self.scopes:
             scope.forget()
         self.scopes.clear()
-
-    @cached_property
-    def tricks(self) -> ClassTricks:
-        """What may set attributes of classes unseen; asked for few files."""
-        return ClassTricks(self.tree)
 
     def spread_changes(self) -> None:
         """Whoever changes an alias changes what it stands for; so may a function that is given it."""

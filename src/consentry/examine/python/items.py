@@ -25,7 +25,10 @@ def item_of(resolver: Resolves, value: Value, key: object) -> Value:
 
 def is_plain(value: Items) -> bool:
     """Whether the items stand in an order, and none of them stands for several."""
-    return value.is_ordered and not any(isinstance(node, ast.Starred) for node in value.nodes)
+    if value.is_plain is None:
+        has_several = any(isinstance(node, ast.Starred) for node in value.nodes)
+        value.is_plain = value.is_ordered and not has_several
+    return value.is_plain
 
 
 def _value_at(resolver: Resolves, table: Table, key: object) -> Value:

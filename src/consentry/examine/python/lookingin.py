@@ -41,7 +41,9 @@ def _looked_into(
         if base.attr in gathered.watched_names:
             gathered.watched.append(base)
         base = base.value
-    if not isinstance(base, ast.Name):
+    if isinstance(base, ast.Name):
+        gathered.used_names.add(base.id)
+    else:
         stack.append(base)
 
 

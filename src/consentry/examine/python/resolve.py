@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from consentry.examine.knowledge.reader import Knowledge
 from consentry.examine.python import attributes, calls, names, subscripts, texts
+from consentry.examine.python.classtricks import have_tricks
 from consentry.examine.python.gathered import Gathered
 from consentry.examine.python.resolves import UNKNOWN, Resolves
 from consentry.examine.python.scopes import Scope
@@ -32,6 +33,7 @@ class Resolver:
         )
         self.stars = tuple(filter(tables.is_known, dict.fromkeys(gathered.stars)))
         self.builtins = names.built_in_names(tables)
+        self._has_tricks = have_tricks(gathered)
         self._depth = 0
         self._steps = 0
         self._known: dict[ast.expr, Value] = {}
@@ -46,6 +48,10 @@ class Resolver:
             value = scope.found[name] = names.found_name(self, scope, name)
             self._depth -= 1
         return value  # type: ignore[no-any-return] # what was found is a value
+
+    def may_set(self, name: str) -> bool:
+        """Whether an attribute of that name may be something else than what was assigned to it."""
+        return self._has_tricks or name in self.gathered.set_loosely
 
     def spend(self, steps: int) -> None:
         """Counts work that grows faster than the file; raises `TooMuch` where that has no end."""

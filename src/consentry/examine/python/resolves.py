@@ -38,6 +38,10 @@ class Resolves(Protocol):
     builtins: frozenset[str]
     """Names that stand for something where nothing binds them."""
 
+    def may_set(self, name: str) -> bool:
+        """Whether an attribute of that name may be something else than what was assigned to it."""
+        ...
+
     def spend(self, steps: int) -> None:
         """Counts work that grows faster than the file; raises `TooMuch` where that has no end."""
         ...

@@ -72,12 +72,14 @@ class ConstMethod:
 class Items:
     """A list, tuple or set that is written out; a set has no order, and what is in it twice once."""
 
-    __slots__ = ("is_ordered", "nodes", "scope")
+    __slots__ = ("is_ordered", "is_plain", "nodes", "scope")
 
     def __init__(self, nodes: "list[ast.expr]", scope: "Scope", *, is_ordered: bool = True) -> None:
         self.nodes = nodes
         self.scope = scope
         self.is_ordered = is_ordered
+        self.is_plain: bool | None = None
+        """Whether each stands for itself; None where nobody asked."""
 
 
 class Table:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from consentry.examine.python import binding, entering, lookingin
-from consentry.examine.python.annotations import annotations_in, are_read
+from consentry.examine.python.annotations import READERS, annotations_in, are_read
+from consentry.examine.python.classtricks import ATTRIBUTES
 from consentry.examine.python.gathered import Gathered, Stack
 from consentry.examine.python.scopes import Scope
 from consentry.examine.python.typechecking import blocks_that_run, is_left_alone
@@ -35,7 +36,7 @@ _CHANGING: Final = frozenset(
 
 def walked(tree: ast.Module, watched: Iterable[str]) -> Gathered:
     """All that the tree has; `watched` are attributes that count on any object."""
-    gathered = Gathered(tree, watched)
+    gathered = Gathered(tree, (*watched, *READERS, *ATTRIBUTES))
     gathered.waiting.append((gathered.module, tree.body[::-1]))
     _walk_all(gathered)
     is_trusted = not gathered.type_checking or is_left_alone(tree)
@@ -68,6 +69,7 @@ def _walk(gathered: Gathered, scope: Scope, stack: Stack) -> None:  # noqa: C901
     pop, push, extend = stack.pop, stack.append, stack.extend
     calls, attributes, bare = scope.calls, scope.attributes, scope.bare
     watched_names, handlers, given = gathered.watched_names, _HANDLERS, gathered.given
+    used_names = gathered.used_names
     while stack:
         node = pop()
         kind = node.__class__
@@ -89,6 +91,7 @@ def _walk(gathered: Gathered, scope: Scope, stack: Stack) -> None:  # noqa: C901
                 push(func)
                 extend(node.args)
             elif func is node.func:
+                used_names.add(func.id)
                 for argument in node.args:
                     if argument.__class__ is ast.Name:
                         given.append((func.id, argument.id))
@@ -102,6 +105,7 @@ def _walk(gathered: Gathered, scope: Scope, stack: Stack) -> None:  # noqa: C901
                 else:
                     extend(node.args)
             else:
+                used_names.add(func.id)
                 if node.func.attr in _CHANGING:
                     gathered.changed.add(func.id)
                 if len(node.args) > 1:
@@ -116,7 +120,9 @@ def _walk(gathered: Gathered, scope: Scope, stack: Stack) -> None:  # noqa: C901
                 if node.attr in watched_names:
                     gathered.watched.append(node)
                 node = node.value
-            if node.__class__ is not ast.Name:
+            if node.__class__ is ast.Name:
+                used_names.add(node.id)
+            else:
                 push(node)
         else:
             handler = handlers.get(kind)
