@@ -213,9 +213,10 @@ def _seen(page: GuardPage, ground: Path, peers: Mapping[Peer, tuple[Path, str]])
             failed[peer.name] = str(reason)
     page.part(
         f"What is seen of {len(labels)} labelled samples",
-        "Recall and precision. The samples are ours and were written to be hard; peers were made for "
-        "other purposes, and their findings count as the dimension that `bench/guardpeers.toml` says. "
-        "Evasions: of how many at least one power is named.",
+        "Recall and precision. The samples are ours, were written to be hard, and were at hand when "
+        "the guard was made: what it scores here is a floor that is kept, no forecast. Peers were made "
+        "for other purposes, and their findings count as the dimension that `bench/guardpeers.toml` "
+        "says. Evasions: of how many at least one power is named.",
         ("", *named),
     )
     _print_scores(page, labels, named)
