@@ -56,7 +56,14 @@ def test_an_absolute_path_gives_itself_and_the_mark() -> None:
     """GUARD §extract-absolute."""
     assert path_atoms(reading, "/srv/x") == (reading("/srv/x"), reading(ABSOLUTE_PATH_MARK))
     assert path_atoms(writing, "~/x") == (writing("~/x"), writing(ABSOLUTE_PATH_MARK))
-    assert path_atoms(reading, "../x") == (reading(ABSOLUTE_PATH_MARK),)
+
+
+def test_a_path_that_climbs_out_may_lead_to_the_root() -> None:
+    """GUARD §extract-protected: how far up the workspace lies is not known."""
+    assert path_atoms(reading, "../../etc/passwd") == (
+        reading(ABSOLUTE_PATH_MARK),
+        reading("/etc/passwd"),
+    )
 
 
 def test_a_computed_path_is_anywhere_in_the_workspace() -> None:

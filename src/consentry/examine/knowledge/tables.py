@@ -43,7 +43,7 @@ def compile_tables(sources: Mapping[str, str]) -> bytes:
         for module in listed:
             modules.setdefault(module, {})
     for name in _namespaces(distributions):
-        modules[name] = {NAMESPACE: 1}
+        modules.setdefault(name, {NAMESPACE: 1})
     rows = [
         *((f"{ATTRIBUTE} {name}", row) for name, row in attributes.items()),
         *((f"{DISTRIBUTION} {name}", row) for name, row in distributions.items()),
