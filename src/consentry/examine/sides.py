@@ -38,6 +38,9 @@ LINK: Final = "120000"
 SUBMODULE: Final = "160000"
 EXECUTABLE: Final = "100755"
 
+_BELIEVED: Final = ("typing", "typing_extensions")
+"""Modules whose word counts: blocks for type checkers are passed over because of them."""
+
 _CLASSES: Final = {
     Dimension.FS_READ_ROOTS: "filesystem",
     Dimension.FS_WRITE_ROOTS: "filesystem",
@@ -125,6 +128,8 @@ def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract
                     doubts.append(
                         Doubt(path, _unknown_import(each.module, each.level, each.line, path))
                     )
+                if followed is not None and not each.level and each.module in _BELIEVED:
+                    doubts.append(Doubt(path, _taken_name(each.module, each.line)))
                 for name in followed or ():
                     blob = blobs.get(name) or tree.read(name)
                     if blob is not None:
@@ -214,6 +219,11 @@ def _classes(kind: FileKind, extraction: Extraction) -> Iterator[Found]:
             if name is not None and name not in seen:
                 seen.add(name)
                 yield Found(calling(name), each.line, each.reason, each.provenance)
+
+
+def _taken_name(module: str, line: int) -> Unclassified:
+    reason = f"import {module}: a file of this tree has that name, and may be what is imported"
+    return Unclassified(f"taken name {module}", line, reason)
 
 
 def _unknown_import(module: str, level: int, line: int, path: str) -> Unclassified:
