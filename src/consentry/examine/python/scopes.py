@@ -147,6 +147,9 @@ class Scope:
         place: Scope | None = self
         while place is not None and name not in place.names:
             place = place.parent
-        return place is not None and all(
-            binding.how is How.REFERENCE for binding in place.names[name]
-        )
+        if place is None:
+            return False
+        key = f"import {name}"
+        if key not in place.found:
+            place.found[key] = all(each.how is How.REFERENCE for each in place.names[name])
+        return bool(place.found[key])
