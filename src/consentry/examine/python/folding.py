@@ -7,7 +7,9 @@ is computed keeps its beginning (`Partial`), because the beginning of a path or 
 import base64
 import binascii
 import codecs
+import re
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
@@ -15,7 +17,11 @@ from typing import Final
 from consentry.examine.python.values import Const, Partial, Value
 
 MOST_LETTERS: Final = 8192
+_MOST_REPLACED: Final = 1 << 20
+_MOST_SLICED: Final = 1 << 16
 _MOST_NUMBER: Final = 10**100
+_WIDE: Final = re.compile(r"%(?:\([^)]*\))?[-+ #0-9.]*(?:\*|[0-9]{4})")
+"""Widths that make a long text of a short one, in a template."""
 _CODECS: Final = frozenset(
     {
         *("ascii", "utf-8", "utf8", "utf_8", "latin-1", "latin1", "utf-16", "utf-16-le", "utf-32"),
@@ -77,7 +83,12 @@ def _is_short(value: object) -> bool:
 
 def filled(template: str, values: Sequence[Value] | None) -> Value:
     """`template % values`."""
-    if values is not None and all(isinstance(value, Const) for value in values):
+    if (
+        values is not None
+        and len(template) <= MOST_LETTERS
+        and not _WIDE.search(template)
+        and all(isinstance(value, Const) for value in values)
+    ):
         plain = tuple(value.value for value in values if isinstance(value, Const))
         try:
             return text_of(template % plain)
@@ -91,6 +102,9 @@ def filled(template: str, values: Sequence[Value] | None) -> Value:
 
 def formatted(template: str, values: Sequence[Value], named: dict[str, Value]) -> Value:
     """`template.format(…)` for the plainest of fields; the beginning where there is more to it."""
+    if len(template) > MOST_LETTERS:
+        before = template[:MOST_LETTERS].partition("{")[0]
+        return Partial(before) if before else None
     parts: list[Value] = []
     position = 0
     rest = template
@@ -117,7 +131,8 @@ def formatted(template: str, values: Sequence[Value], named: dict[str, Value]) -
 def sliced(value: object, start: object, stop: object, step: object) -> Value:
     """`value[start:stop:step]`."""
     bounds = [each for each in (start, stop, step) if each is None or isinstance(each, int)]
-    if not isinstance(value, str | bytes) or len(bounds) < 3:  # noqa: PLR2004 - as many as there are
+    is_whole = len(bounds) == 3  # noqa: PLR2004 - as many as there are
+    if not is_whole or not isinstance(value, str | bytes) or len(value) > _MOST_SLICED:
         return None
     try:
         return Const(value[slice(*bounds)])
@@ -134,7 +149,7 @@ def method_called(owner: object, name: str, values: Sequence[object]) -> Value:
             return bytes_of(owner.encode(*map(str, values[:1])))
         except (UnicodeError, LookupError, TypeError):
             return None
-    if name not in _METHODS or not isinstance(owner, str | bytes):
+    if name not in _METHODS or not isinstance(owner, str | bytes) or _is_long(owner, name, values):
         return None
     try:
         made = getattr(owner, name)(*values)
@@ -143,6 +158,12 @@ def method_called(owner: object, name: str, values: Sequence[object]) -> Value:
     if isinstance(made, str):
         return text_of(made)
     return bytes_of(made) if isinstance(made, bytes) else None
+
+
+def _is_long(owner: str | bytes, name: str, values: Sequence[object]) -> bool:
+    """Whether replacing would make a text that is not kept anyway."""
+    new = values[1] if name == "replace" and len(values) > 1 else None
+    return isinstance(new, str | bytes) and (len(owner) + 1) * len(new) > _MOST_REPLACED
 
 
 _METHODS: Final = frozenset(
@@ -164,7 +185,9 @@ def _recoded(translate: Callable[..., object], values: Sequence[object]) -> Valu
     if not isinstance(codec, str) or codec.lower() not in _CODECS:
         return None
     try:
-        made = translate(values[0], codec)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # escapes that mean nothing stand for themselves
+            made = translate(values[0], codec)
     except (UnicodeError, LookupError, ValueError, TypeError, binascii.Error):
         return None
     if isinstance(made, str):
@@ -197,7 +220,7 @@ def _as_text(values: Sequence[object]) -> Value:
     first = values[0]
     if isinstance(first, bytes):
         return decoded(first, values[1:]) if len(values) > 1 else None
-    return text_of(str(first))
+    return text_of(str(first)) if _is_short(first) else None
 
 
 def _as_bytes(values: Sequence[object]) -> Value:
