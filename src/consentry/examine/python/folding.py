@@ -235,7 +235,7 @@ def _from_text(decode: Callable[[bytes], bytes], values: Sequence[object]) -> Va
     if not isinstance(first, str | bytes) or len(first) > MOST_LETTERS:
         return None
     try:
-        return bytes_of(decode(first.encode() if isinstance(first, str) else first))
+        return bytes_of(decode(first.encode("ascii") if isinstance(first, str) else first))
     except (ValueError, binascii.Error):
         return None
 
