@@ -7,30 +7,25 @@ Suppression comments are comments.
 """
 
 import ast
-import builtins
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from consentry.base.canonical import digest_bytes
 from consentry.examine.atoms import Extraction, Found, ModuleImport, reading, unclassified
 from consentry.examine.constanttargets import path_atoms
-from consentry.examine.knowledge.effects import Effect, Power
 from consentry.examine.knowledge.reader import knowledge
-from consentry.examine.python import reflection
+from consentry.examine.python import imports, reflection
 from consentry.examine.python.calls import BY_NAME, got
 from consentry.examine.python.findings import REFLECTION, Findings, short
 from consentry.examine.python.paths import PATH
-from consentry.examine.python.place import Place
 from consentry.examine.python.resolves import BUILTINS
 from consentry.examine.python.scopes import Scope
 from consentry.examine.python.source import parsed
 from consentry.examine.python.values import (
-    Const,
     ConstMethod,
     Getter,
-    Items,
     Method,
     Namespace,
     Ref,
@@ -45,7 +40,6 @@ MOST_INSIDE: Final = (32, 4, 2, 0)
 
 _OWNER: Final = "__self__"
 _OF_PATHS: Final = ("read_text", "read_bytes", "write_text", "write_bytes", "rglob", "iterdir")
-_BUILT_IN: Final = frozenset(dir(builtins))
 _EXECUTES: Final = frozenset({"builtins.exec", "builtins.eval", "builtins.compile"})
 _PROTECTED: Final = ("/etc", "/proc", "/var", "/dev", "~/.ssh")
 _HARMLESS: Final = frozenset(
@@ -96,11 +90,9 @@ class _Extractor:
         self.read_inside: set[bytes] = set()
         self.taken: set[str] = set()
         """Members that are reached through something else than the import of their module."""
-        self.imported: list[ModuleImport] = []
-        """Modules that are imported by a name in quotes."""
 
     def extraction(self) -> Extraction:
-        self._imports()
+        imports.add_statements(self.findings)
         for scope in self.gathered.scopes:
             self._calls(scope)
             self._attributes(scope)
@@ -108,75 +100,17 @@ class _Extractor:
             self._bare_names(scope)
         for name, line in self.gathered.matched:
             self.findings.unresolved.setdefault(name, line)
-        self._listed_names()
+        imports.add_listed_names(self.findings)
         for scope, node in self.gathered.by_name:
             reflection.get_attribute(self.findings, node, scope)
         self._watched()
         self._unknown_paths()
         self._handed_on()
         self._references()
-        self.findings.imports += self.imported
         result = self.findings.extraction()
         for inner in self.nested:
             result |= inner
         return result
-
-    # ---- modules
-
-    def _imports(self) -> None:
-        for module, level, names, line in self.gathered.imports:
-            if level:
-                imported = ModuleImport(module, level, names, line, is_known=False)
-                self.findings.imports.append(imported)
-                continue
-            reason = f"from {module} import {', '.join(names)}" if names else f"import {module}"
-            below = [f"{module}.{name}" for name in names]
-            inner = [each for each in below if self.tables.is_module(each)]
-            # Whoever takes nothing but modules from a package does not use the package itself.
-            for each in inner if len(inner) == len(below) and inner else (module, *inner):
-                self.findings.add_import(each, reason, line)
-            is_known = self.tables.is_known(module) or (
-                bool(inner) and all(map(self.tables.is_known, below))
-            )
-            self.findings.imports.append(ModuleImport(module, 0, names, line, is_known))
-
-    def _unknown_paths(self) -> None:
-        """Methods that only path objects have, of an object that came from elsewhere."""
-        for name in _OF_PATHS:
-            line = self.findings.unresolved.get(name)
-            if line is not None:
-                effects = self.tables.method(PATH, name)
-                self.findings.add_named(effects, f".{name}", line)
-
-    def _listed_names(self) -> None:
-        """Whoever imports all names of a package imports the modules that it lists."""
-        listed = self.resolver.lookup(self.gathered.module, "__all__")
-        for each in alternatives(listed):
-            if isinstance(each, Items):
-                names = [node.value for node in each.nodes if isinstance(node, ast.Constant)]
-                texts = tuple(name for name in names if isinstance(name, str))
-                self.imported.append(ModuleImport("", 1, texts, 1, is_known=True))
-
-    def _import_by_name(self, effects: Iterable[Effect], node: ast.Call, scope: Scope) -> None:
-        """A module that is imported by a name in quotes is imported all the same."""
-        for effect in effects:
-            if effect.power is Power.RETURNS and effect.arguments:
-                _, value = Place(self.resolver, scope, node).given(effect.arguments[0])
-                for each in alternatives(value):
-                    if isinstance(each, Const) and isinstance(each.value, str):
-                        self._imported(each.value, node.lineno)
-
-    def _imported(self, module: str, line: int) -> None:
-        if module.startswith("."):
-            inner = module.lstrip(".")
-            level = len(module) - len(inner)
-            self.imported.append(ModuleImport(inner, level, (), line, is_known=False))
-            return
-        if not module.replace(".", "_").isidentifier():
-            return
-        self.findings.add_import(module, f"import of {module} by name", line)
-        is_known = self.tables.is_known(module)
-        self.imported.append(ModuleImport(module, 0, (), line, is_known))
 
     # ---- calls
 
@@ -188,7 +122,7 @@ class _Extractor:
             if isinstance(func, ast.Name):
                 value = lookup(scope, func.id)
                 if value is None:
-                    self._through_star(func, node.lineno)
+                    imports.note_through_star(self.findings, func, node.lineno)
                     continue
             elif isinstance(func, ast.Attribute):
                 base = func.value
@@ -200,7 +134,7 @@ class _Extractor:
                         reflection.get_attribute(self.findings, node, scope)
                 if value is None or None in alternatives(value):
                     self.findings.unresolved.setdefault(func.attr, node.lineno)
-                    self._through_star(func, node.lineno)
+                    imports.note_through_star(self.findings, func, node.lineno)
             else:
                 value = resolve(func, scope)
             for each in alternatives(value):
@@ -241,7 +175,7 @@ class _Extractor:
             self.findings.outside.setdefault(name, node.lineno)
         elif effects:
             self.findings.add_called(effects, f"{short(name)}()", node, scope)
-            self._import_by_name(effects, node, scope)
+            imports.add_by_name(self.findings, effects, node, scope)
         if not node.args:
             return
         if name == "builtins.vars":
@@ -287,7 +221,7 @@ class _Extractor:
                 value = resolve(node, scope)
             if value is None or None in alternatives(value):
                 findings.unresolved.setdefault(node.attr, node.lineno)
-                self._through_star(node, node.lineno)
+                imports.note_through_star(self.findings, node, node.lineno)
             for each in alternatives(value):
                 self._note_taken(each, node, scope)
                 if isinstance(each, Namespace):
@@ -313,22 +247,6 @@ class _Extractor:
                 for each in alternatives(value):
                     reflection.look_into(self.findings, each, key_node, mode, scope)
 
-    def _through_star(self, node: ast.expr, line: int) -> None:
-        """A name that nothing binds may come with a star from a module of the same tree."""
-        if not self.gathered.stars:
-            return
-        names: list[str] = []
-        while isinstance(node, ast.Attribute):
-            names.append(node.attr)
-            node = node.value
-        if isinstance(node, ast.Name) and node.id not in _BUILT_IN:
-            dotted = ".".join([node.id, *reversed(names)])
-            self.resolver.spend(len(self.gathered.stars))
-            for star in self.gathered.stars:
-                if not self.tables.is_known(star):
-                    dot = "" if star.endswith(".") else "."
-                    self.findings.outside.setdefault(f"{star}{dot}{dotted}", line)
-
     def _watched(self) -> None:
         """Attributes that count on any object, whatever it is."""
         for node in self.gathered.watched:
@@ -343,10 +261,18 @@ class _Extractor:
             if isinstance(node.value, ast.Name):
                 # A built-in function belongs to the module of built-ins, and leads there.
                 name = node.value.id
-                if name in _BUILT_IN and name not in self.gathered.bound:
+                if name in imports.BUILT_IN and name not in self.gathered.bound:
                     self.findings.add_any_code(f"{name}.{_OWNER}", node.lineno)
 
     # ---- what goes beyond one place
+
+    def _unknown_paths(self) -> None:
+        """Methods that only path objects have, of an object that came from elsewhere."""
+        for name in _OF_PATHS:
+            line = self.findings.unresolved.get(name)
+            if line is not None:
+                effects = self.tables.method(PATH, name)
+                self.findings.add_named(effects, f".{name}", line)
 
     def _handed_on(self) -> None:
         """A module that is handed on as a value may be used for all that it can do."""
