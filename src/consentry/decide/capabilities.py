@@ -1,0 +1,318 @@
+"""Saved capabilities: code with the permission set it runs in, and which set that really is.
+
+A capability is code under a name, with the set that was inferred from it, approved for it, or given
+to it by hand. `permission_set` is what is stored; `determine_permission_set` says what it runs in: a
+set that was only inferred, and not surely, counts as `minimal` (ESCALATION §set-1, §set-2).
+
+Rules kept: `trusted` is there by hand only, and the hash is that of the code. A value here grants
+nothing: the store says what is saved, the sandbox enforces it.
+"""
+
+import re
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, Protocol, overload
+
+from consentry.base.canonical import Digest, Json, digest_bytes
+from consentry.base.clock import Instant
+from consentry.base.codes import Code
+from consentry.base.errors import BadInput, ConsentryError, UsageProblem
+from consentry.base.ids import check_id
+from consentry.base.values import dataclass, field, replace
+from consentry.decide.fields import (
+    Fields,
+    check_digest,
+    check_id_field,
+    check_not_before,
+    check_texts,
+    check_words,
+    problem,
+)
+from consentry.decide.identity import Identity
+from consentry.examine.inference.inferred import Inferred, Language
+from consentry.surface.permission_sets import PermissionSet
+
+__all__ = [
+    "FIELDS",
+    "MOST_CODE",
+    "PERMISSION_CONFIDENCE_THRESHOLD",
+    "PREFIX",
+    "Capabilities",
+    "Capability",
+    "Inferred",
+    "Language",
+    "PermissionSource",
+    "check_code",
+    "check_name",
+    "determine_permission_set",
+    "digest_of_code",
+]
+
+PREFIX: Final = "capability"
+PERMISSION_CONFIDENCE_THRESHOLD: Final = 0.7
+"""What was inferred with less than this runs as `minimal`."""
+
+MOST_CODE: Final = 1024 * 1024
+"""So many bytes of UTF-8 may the code of a capability have."""
+
+FIELDS: Final = (
+    "id",
+    "name",
+    "language",
+    "code",
+    "codeHash",
+    "version",
+    "permissionSet",
+    "permissionConfidence",
+    "permissionSource",
+    "detectedPatterns",
+    "createdAt",
+    "updatedAt",
+)
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
+
+
+class PermissionSource(StrEnum):
+    """Where the set of a capability comes from."""
+
+    EMERGENT = "emergent"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One saved version of a capability, under the set it has now."""
+
+    capability_id: str
+    name: str
+    language: Language
+    code: str = field(repr=False)
+    code_hash: Digest
+    version: int
+    permission_set: PermissionSet
+    permission_confidence: float
+    permission_source: PermissionSource
+    detected_patterns: tuple[str, ...]
+    created_at: Instant
+    updated_at: Instant
+
+    def __post_init__(self) -> None:
+        check_id_field("id", self.capability_id, PREFIX)
+        check_name(self.name)
+        check_words("code", self.code)
+        check_digest("codeHash", self.code_hash)
+        if self.code_hash != digest_of_code(self.code):
+            raise problem("codeHash", "this is not the hash of the code")
+        if self.version < 1:
+            raise problem("version", "versions count from 1")
+        if not 0 <= self.permission_confidence <= 1:
+            raise problem("permissionConfidence", "this is not a number from 0 to 1")
+        if (
+            self.permission_set is PermissionSet.TRUSTED
+            and self.permission_source is not PermissionSource.MANUAL
+        ):
+            raise problem("permissionSet", f"`{self.permission_set}` is set by hand only")
+        check_texts("detectedPatterns", self.detected_patterns)
+        check_not_before("updatedAt", self.updated_at, self.created_at)
+
+    @property
+    def subject(self) -> str:
+        """What a question, a permit and a record about it name."""
+        return f"{PREFIX}:{self.capability_id}"
+
+    def with_set(
+        self,
+        permission_set: PermissionSet,
+        confidence: float,
+        source: PermissionSource,
+        now: Instant,
+    ) -> "Capability":
+        """The same version of the code, in another set."""
+        return replace(
+            self,
+            permission_set=permission_set,
+            permission_confidence=confidence,
+            permission_source=source,
+            updated_at=max(now, self.updated_at),
+        )
+
+    def with_code(
+        self, language: Language, code: str, found: Inferred, now: Instant
+    ) -> "Capability":
+        """The next version, in the set that was inferred from its code."""
+        return replace(
+            self,
+            language=language,
+            code=code,
+            code_hash=digest_of_code(code),
+            version=self.version + 1,
+            permission_set=found.permission_set,
+            permission_confidence=found.confidence,
+            permission_source=PermissionSource.EMERGENT,
+            detected_patterns=found.detected_patterns,
+            updated_at=max(now, self.updated_at),
+        )
+
+    def to_json(self) -> dict[str, Json]:
+        """The fields as they are recorded: the payload of `workflow.pattern.saved`."""
+        return {
+            "id": self.capability_id,
+            "name": self.name,
+            "language": self.language.value,
+            "code": self.code,
+            "codeHash": self.code_hash,
+            "version": self.version,
+            "permissionSet": self.permission_set.value,
+            "permissionConfidence": self.permission_confidence,
+            "permissionSource": self.permission_source.value,
+            "detectedPatterns": list(self.detected_patterns),
+            "createdAt": str(self.created_at),
+            "updatedAt": str(self.updated_at),
+        }
+
+    @classmethod
+    def from_json(cls, document: object) -> "Capability":
+        """Reads what `to_json` writes."""
+        fields = Fields(document, FIELDS)
+        return cls(
+            capability_id=fields.text("id"),
+            name=fields.text("name"),
+            language=fields.member("language", Language),
+            code=fields.text("code"),
+            code_hash=fields.digest("codeHash"),
+            version=fields.whole("version"),
+            permission_set=fields.member("permissionSet", PermissionSet),
+            permission_confidence=_share(fields, "permissionConfidence"),
+            permission_source=fields.member("permissionSource", PermissionSource),
+            detected_patterns=fields.texts("detectedPatterns"),
+            created_at=fields.instant("createdAt"),
+            updated_at=fields.instant("updatedAt"),
+        )
+
+
+def _share(fields: Fields, name: str) -> float:
+    # Canonical JSON writes 1.0 as 1: both are numbers.
+    found = fields.value(name)
+    if not isinstance(found, int | float) or isinstance(found, bool):
+        raise problem(name, "this is not a number")
+    return float(found)
+
+
+def check_name(name: str) -> str:
+    """Returns the name, or raises: lower-case letters, digits, `.`, `_`, `-`, and not like an id."""
+    if _NAME.fullmatch(name) is None:
+        raise problem(
+            "name",
+            f"`{name}` is not a name of 1 to 64 lower-case letters, digits, `.`, `_` and `-`, "
+            "with a letter or digit first",
+        )
+    if _is_id(name):
+        raise problem("name", f"`{name}` would be taken for the id of a capability")
+    return name
+
+
+def _is_id(text: str) -> bool:
+    try:
+        check_id(text, PREFIX)
+    except ConsentryError:
+        return False
+    return True
+
+
+def check_code(code: str) -> str:
+    """Returns the code if it can be saved, or raises `capability-code`."""
+    try:
+        check_words("code", code)
+    except BadInput as wrong:
+        raise UsageProblem(Code.CAPABILITY_CODE, f"the code is no text: {wrong.message}") from None
+    size = len(code.encode())
+    if size > MOST_CODE:
+        raise UsageProblem(
+            Code.CAPABILITY_CODE, f"the code has {size} bytes, and {MOST_CODE} are the most"
+        )
+    return code
+
+
+def digest_of_code(code: str) -> Digest:
+    """What a version of a capability is known by: the digest of its code in UTF-8."""
+    return digest_bytes(code.encode())
+
+
+@overload
+def determine_permission_set(capability: Capability, /) -> PermissionSet: ...
+
+
+@overload
+def determine_permission_set(
+    *, permission_set: PermissionSet, confidence: float, source: PermissionSource
+) -> PermissionSet: ...
+
+
+def determine_permission_set(
+    capability: Capability | None = None,
+    /,
+    *,
+    permission_set: PermissionSet = PermissionSet.MINIMAL,
+    confidence: float = 0.0,
+    source: PermissionSource = PermissionSource.EMERGENT,
+) -> PermissionSet:
+    """The set that a capability runs in: the stored one, or `minimal` where that is a mere guess.
+
+    Takes a capability, or what it has stored about its set.
+    """
+    if capability is not None:
+        permission_set = capability.permission_set
+        confidence = capability.permission_confidence
+        source = capability.permission_source
+    if source is PermissionSource.MANUAL:
+        return permission_set
+    is_sure = confidence >= PERMISSION_CONFIDENCE_THRESHOLD
+    is_by_hand_only = permission_set is PermissionSet.TRUSTED
+    return permission_set if is_sure and not is_by_hand_only else PermissionSet.MINIMAL
+
+
+class Capabilities(Protocol):
+    """Where capabilities are kept."""
+
+    def save(
+        self,
+        name: str,
+        language: Language,
+        code: str,
+        inferred: Inferred,
+        *,
+        by: Identity,
+        set_by_hand: PermissionSet | None = None,
+    ) -> Capability:
+        """Saves the code under the name; the same code stays as it is, other code is a new version."""
+        ...
+
+    def find(self, capability_id: str) -> Capability | None:
+        """The capability with this id, as it is now."""
+        ...
+
+    def named(self, name: str) -> Capability | None:
+        """The capability of this name, as it is now."""
+        ...
+
+    def list(self) -> Sequence[Capability]:
+        """All of them as they are now, by name."""
+        ...
+
+    def history(self, capability_id: str) -> Sequence[Capability]:
+        """Every version and every set that it had, oldest first."""
+        ...
+
+    def update_permission_set(
+        self,
+        capability_id: str,
+        new_set: PermissionSet,
+        *,
+        approved_by: Identity,
+        reason: str | None = None,
+        detected_operation: str | None = None,
+        by_hand: bool = False,
+    ) -> Capability:
+        """Moves it to another set and logs who did, in one step; raises `permission-step`."""
+        ...
