@@ -12,6 +12,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.values import dataclass, field
 from consentry.enforce.egress.report import Reached
+from consentry.enforce.held import HeldRecord
 from consentry.enforce.violations import PermissionDenied, Truth
 
 
@@ -195,6 +196,9 @@ class Outcome:
     mode: str | None = None
     touched: tuple[str, ...] = ()
     """Names in the layer that were written, made, moved or removed, also where nothing is left of it."""
+
+    held_operations: tuple[HeldRecord, ...] = ()
+    """What waited for a person's answer, and how it was answered."""
 
     sees_reads: bool = True
     """Whether anything watched which files were read; without, an empty list says nothing."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.values import dataclass, field
+from consentry.enforce.held import HoldKeeper
 from consentry.enforce.native.supervisor import Supervisor
 from consentry.enforce.streams import Pipe, Terminal
 
@@ -18,7 +19,8 @@ class Io:
     With a terminal, a stream that is None leads there; without one, input that is None is empty
     and output that is None goes nowhere but to what is kept. `capped` says that output is counted
     while it passes. `hears` is told what passes on standard error, and what is shown on a terminal.
-    `ends` is asked at least once a second whether the run is to be ended.
+    `ends` is asked at least once a second whether the run is to be ended. `holds` is asked about what
+    the grants refuse, and the program waits for the answer; without it, that is refused at once.
     """
 
     stdin: int | None = None
@@ -29,6 +31,7 @@ class Io:
     terminal: Terminal | None = None
     hears: Callable[[bytes], None] | None = field(default=None, repr=False)
     ends: Callable[[], bool] | None = field(default=None, repr=False)
+    holds: HoldKeeper | None = field(default=None, repr=False)
     supervisor: Supervisor | None = field(default=None, repr=False)
 
 
