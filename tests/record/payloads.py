@@ -229,6 +229,17 @@ _SAMPLES = {
         "detectedOperation": "net",
         "ephemeral": False,
     },
+    EventType.PERMISSION_ESCALATION_REFUSED: lambda: {
+        "id": sample_id("escalation"),
+        "capabilityId": "fetch-feed",
+        "fromSet": "minimal",
+        "code": "escalation-critical",
+        "detectedOperation": "run",
+        "resource": "/bin/sh",
+        "reason": "PermissionDenied: Requires run access to /bin/sh",
+        "ephemeral": False,
+        "executionId": sample_id("execution"),
+    },
     EventType.WORKFLOW_PATTERN_SAVED: lambda: {
         "id": sample_id("pattern"),
         "name": "fetch-feed",

@@ -33,6 +33,7 @@ class RequestKind(StrEnum):
     CAPABILITY = "capability"
     ESCALATION = "escalation"
     TRANSACTION = "transaction"
+    HOLD = "hold"
 
 
 class Channel(StrEnum):

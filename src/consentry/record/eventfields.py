@@ -154,6 +154,17 @@ PERMISSION_ESCALATION_DECIDED: Final = object_of(
     field("ephemeral", BOOLEAN),
     across=(_approved_by_somebody,),
 )
+PERMISSION_ESCALATION_REFUSED: Final = object_of(
+    field("id", TEXT),
+    field("capabilityId", TEXT),
+    field("fromSet", PERMISSION_SET),
+    field("code", CODE_WORD),
+    field("detectedOperation", TEXT),
+    nullable("resource", ANY_TEXT),
+    field("reason", ANY_TEXT),
+    field("ephemeral", BOOLEAN),
+    field("executionId", TEXT),
+)
 WORKFLOW_PATTERN_SAVED: Final = object_of(
     field("id", TEXT),
     field("name", TEXT),

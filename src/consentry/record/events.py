@@ -147,6 +147,12 @@ class EventType(StrEnum):
         eventfields.PERMISSION_ESCALATION_DECIDED,
         "a larger permission set was approved or refused; a row of `permission_audit_log`",
     )
+    PERMISSION_ESCALATION_REFUSED = (
+        "permission.escalation.refused",
+        EventGroup.ESCALATION,
+        eventfields.PERMISSION_ESCALATION_REFUSED,
+        "code met a denial that no person is asked about; no row, and no set was changed",
+    )
     WORKFLOW_PATTERN_SAVED = (
         "workflow.pattern.saved",
         EventGroup.ESCALATION,
