@@ -96,3 +96,7 @@ class Confinement:
     limits: Limits = Limits()
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     """What the proxy adds to requests; the box never has them."""
+
+    holds: bool = False
+    """Whether what is refused waits for a person's answer; then there is a way to the proxy to ask by,
+    even where no host is granted."""

@@ -37,7 +37,7 @@ def required_controls(wanted: Confinement, plan: Plan) -> tuple[Control, ...]:
     """All that must hold for this confinement, but for its limits, which the host holds or not."""
     surface = wanted.surface
     asked = {
-        Control.NO_NETWORK: not ways_of(surface.net_access),
+        Control.NO_NETWORK: not ways_of(surface.net_access, holds=wanted.holds),
         Control.LAYER: wanted.writes is Writes.LAYER and bool(plan.layered),
         Control.DENY_INSIDE: bool(plan.hidden),
         Control.PROGRAMS: surface.proc_exec.level is not Level.ANY,
@@ -60,7 +60,7 @@ def lacking_for(wanted: Confinement, plan: Plan, shown: Probe) -> Iterator[Lacki
 
 def untranslatable(wanted: Confinement) -> Iterator[Lacking]:
     """What only our own engine has a means for, so that no other can be told of it."""
-    if ways_of(wanted.surface.net_access):
+    if ways_of(wanted.surface.net_access, holds=wanted.holds):
         why = "the network is reached through our proxy, which has no way into a box of this engine"
         yield Lacking(Control.NO_NETWORK, why, f"{_OUR_OWN}, or leave out the network")
     if wanted.view is View.VISIBLE:

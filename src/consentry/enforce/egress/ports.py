@@ -18,21 +18,30 @@ MOST_PORTS: Final = 100
 _VARIABLES: Final = ("http_proxy", "https_proxy", "all_proxy")
 
 
-def ways_of(access: Access[HostScope]) -> tuple[int, ...]:
-    """The ports, the proxy's own first; none where nothing may be reached."""
-    if access.level is Level.NONE or (access.level is Level.ALLOWLIST and not access.targets):
+def ways_of(access: Access[HostScope], *, holds: bool = False) -> tuple[int, ...]:
+    """The ports, the proxy's own first; none where nothing may be reached.
+
+    Where the run `holds` what is refused, programs are heard at the usual ones at least, to be asked
+    about.
+    """
+    is_closed = access.level is Level.NONE or (
+        access.level is Level.ALLOWLIST and not access.targets
+    )
+    if is_closed and not holds:
         return ()
     named = {entry.port for entry in access.targets.entries if entry.port is not None}
-    is_open = access.level is Level.ANY or any(
-        entry.port is None for entry in access.targets.entries
+    is_open = (
+        holds
+        or access.level is Level.ANY
+        or any(entry.port is None for entry in access.targets.entries)
     )
     wanted = sorted((named | set(USUAL_PORTS if is_open else ())) - {PROXY_PORT})
     return (PROXY_PORT, *wanted[: MOST_PORTS - 1])
 
 
-def proxy_variables(access: Access[HostScope]) -> dict[str, str]:
+def proxy_variables(access: Access[HostScope], *, holds: bool = False) -> dict[str, str]:
     """What tells programs of the proxy, in both spellings that there are."""
-    if not ways_of(access):
+    if not ways_of(access, holds=holds):
         return {}
     place = f"http://127.0.0.1:{PROXY_PORT}"
     told = dict.fromkeys(_VARIABLES, place) | {"no_proxy": "localhost,127.0.0.1,::1"}

@@ -170,7 +170,7 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
     ]
     return Plan(
         steps=tuple(steps),
-        ways=ways_of(wanted.surface.net_access),
+        ways=ways_of(wanted.surface.net_access, holds=wanted.holds),
         alike=alike,
         landlock=ruleset(
             handled, host.landlock_abi, rules, tuple(grants.rules(handled, runs_any=runs_any))
