@@ -19,6 +19,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.decide.permit import Permit
 from consentry.enforce.confinement import Confinement
+from consentry.enforce.streams import write_all
 
 MOST_BYTES: Final = 256 << 20
 
@@ -64,6 +65,18 @@ def seal(path: Path) -> SealedFile:
         raise
     finally:
         os.close(source)
+    return SealedFile(path, copy)
+
+
+def seal_content(path: Path, content: bytes) -> SealedFile:
+    """The same for bytes that lie in no file: inside, and only there, they are found at that path."""
+    copy = os.memfd_create("sealed", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        write_all(copy, content)
+        fcntl.fcntl(copy, fcntl.F_ADD_SEALS, _seals())
+    except BaseException:
+        os.close(copy)
+        raise
     return SealedFile(path, copy)
 
 

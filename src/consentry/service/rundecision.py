@@ -1,4 +1,4 @@
-"""What decided that something runs: a person's own line, a consent, a policy, or a level that asks nobody.
+"""What decided that something runs: a person's own line, a consent, a policy, a permission set, or nobody.
 
 Whatever decided it, the run takes the same way from here: this is what the ledger says of the decision,
 what the audit entry says of consent, and what is held again in the moment in which the permit is made.
@@ -20,8 +20,11 @@ from consentry.declare.profile import Profile
 from consentry.declare.tool import ConsentLevel, ToolManifest
 from consentry.enforce.confinement import Confinement
 from consentry.record.auditfields import ConsentMethod
+from consentry.surface.permission_sets import PermissionSet
 
 TOOL: Final = "tool"
+BY_SET: Final = "permission_set"
+"""What the ledger calls the decision where a stored set is one, and nobody was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,46 @@ class ToolFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InSet:
+    """The code that runs inside a permission set, and which attempt of which execution it is.
+
+    `permission_set` is the one it runs in, `stored_set` the one that is kept for it; of a task's code
+    nothing is kept, so it has neither a version nor a stored set.
+    """
+
+    capability_id: str
+    name: str
+    code_hash: Digest
+    permission_set: PermissionSet
+    execution_id: str
+    attempt: int = 1
+    version: int | None = None
+    stored_set: PermissionSet | None = None
+    confidence: float | None = None
+    source: str | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """What the ledger says of it."""
+        stored = self.stored_set
+        return {
+            "decision": BY_SET,
+            "capabilityId": self.capability_id,
+            "version": self.version,
+            "permissionSet": self.permission_set.value,
+            "storedSet": None if stored is None else stored.value,
+            "confidence": self.confidence,
+            "source": None if self.source is None else str(self.source),
+            "executionId": self.execution_id,
+            "attempt": self.attempt,
+        }
+
+    def named(self) -> dict[str, Json]:
+        """What an audit entry calls it: a version by its number, other code by its bytes."""
+        version = self.code_hash if self.version is None else str(self.version)
+        return {"name": self.name, "version": version, "digest": self.code_hash}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunDecision:
     """Why something may run, in all that is recorded of it.
 
@@ -96,6 +139,7 @@ class RunDecision:
     policy_hash: Digest | None = None
     reason: str | None = None
     tool: ToolFacts | None = None
+    in_set: InSet | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -123,6 +167,8 @@ class RunDecision:
                 "toolDigest": self.tool.digest,
                 "auditConfig": self.tool.audit_config,
             }
+        if self.in_set is not None:
+            said |= self.in_set.to_json()
         return {name: value for name, value in said.items() if value is not None} or None
 
 
@@ -135,3 +181,10 @@ def by_command_line(confinement: Confinement) -> RunDecision:
 def by_line_of_code(subject: str) -> RunDecision:
     """The same for a snippet."""
     return RunDecision(subject=subject, method=ConsentMethod.COMMAND_LINE)
+
+
+def by_permission_set(subject: str, in_set: InSet, *, request_id: str | None = None) -> RunDecision:
+    """The decision that a permission set is; `request_id` names the question behind a retry."""
+    return RunDecision(
+        subject=subject, method=ConsentMethod.NONE, request_id=request_id, in_set=in_set
+    )

@@ -142,10 +142,12 @@ def audit_entry(
 
 
 def _named(facts: RunFacts) -> dict[str, Json]:
-    """A tool by its manifest; a program of a command line by its file, whose bytes are its version."""
+    """A tool by its manifest, a capability by its version, any other program by its file's bytes."""
     tool = facts.decision.tool
     if tool is not None:
         return tool_said(tool)
+    if facts.decision.in_set is not None:
+        return facts.decision.in_set.named()
     program = str(facts.bound.started.program)
     name = facts.bound.confinement.program.path.name
     return {"name": name, "version": facts.digests.get(program, "unknown")}

@@ -5,9 +5,11 @@ the run's record is written whatever happened, and says what was committed. If t
 written, nothing runs. What was decided about a tool at certain bytes starts those bytes or nothing.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
+from typing import Final
 
 from consentry.base.canonical import Digest
 from consentry.base.errors import ConsentryError
@@ -19,7 +21,7 @@ from consentry.enforce.engines.interface import Compiled, Engine
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.native.disklayer import let_go_of
 from consentry.enforce.native.streamends import Io
-from consentry.enforce.sealing import SealedFile, seal
+from consentry.enforce.sealing import SealedFile, seal, seal_content
 from consentry.record.auditfields import Trigger
 from consentry.service.binding import BoundWish
 from consentry.service.directimpact import written_at_once
@@ -31,6 +33,8 @@ from consentry.service.runningruns import RunningRuns, RunNote
 from consentry.service.runrecord import Impact, RunFacts, named_path
 from consentry.service.takeover import AT_ITS_END, Takeover, TakeoverTerms
 from consentry.store.journal import Journal
+
+_NOTHING_GIVEN: Final[Mapping[Path, bytes]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +55,17 @@ class Runner:
         decision: RunDecision | None = None,
         terms: TakeoverTerms = AT_ITS_END,
         trigger: Trigger = Trigger.USER_COMMAND,
+        given: Mapping[Path, bytes] = _NOTHING_GIVEN,
     ) -> Run:
         """One run; raises when it could not be started, and has recorded that then.
 
         Without a `decision` the line itself is one. What it wrote is dealt with as `terms` say. Who
-        interrupts it meanwhile ends it; a moment later, what became of it is recorded first.
+        interrupts it meanwhile ends it; a moment later, what became of it is recorded first. Of the
+        program's copies, those that are `given` lie in no file of the host.
         """
         decided = decision or by_command_line(bound.confinement)
         with Uninterrupted() as interrupts:
-            return self._run(bound, decided, plan, io, interrupts, trigger, terms)
+            return self._run(bound, decided, plan, io, interrupts, trigger, terms, given)
 
     def _run(
         self,
@@ -70,6 +76,7 @@ class Runner:
         interrupts: Uninterrupted,
         trigger: Trigger,
         terms: TakeoverTerms,
+        given: Mapping[Path, bytes],
     ) -> Run:
         ledger = RunLedger.of(self.journal, self.state)
         takeover = Takeover.prepared(bound, plan.plan, self.home)
@@ -79,7 +86,10 @@ class Runner:
             try:
                 with self._refusal_recorded(bound, decision, trigger, begun):
                     for path in bound.confinement.program.copies:
-                        sealed.append(seal(path))  # noqa: PERF401 - closed if a later one fails
+                        content = given.get(path)
+                        sealed.append(
+                            seal(path) if content is None else seal_content(path, content)
+                        )
                     with interrupts.let_through():
                         programs = _programs(ledger, bound.confinement, decision)
                     note = self._noting(bound.confinement, decision, trigger, io, noted)

@@ -49,7 +49,7 @@ from consentry.service.refusals import (
     journal_of_terminal,
     refusals_recorded,
 )
-from consentry.service.rundecision import by_line_of_code
+from consentry.service.rundecision import RunDecision, by_line_of_code
 from consentry.service.runledger import Run, RunLedger
 from consentry.service.runrecord import RunFacts
 from consentry.service.surroundings import Surroundings, own_home
@@ -181,9 +181,13 @@ class CodeRunner:
         io: Io,
         trigger: Trigger = Trigger.USER_COMMAND,
         *,
+        decision: RunDecision | None = None,
         terms: TakeoverTerms = AT_ITS_END,
     ) -> CodeRun:
-        """One run; raises when it could not be started or recorded."""
+        """One run; raises when it could not be started or recorded.
+
+        Without a `decision` the line itself is one. What it wrote is dealt with as `terms` say.
+        """
         ledger, clock = RunLedger.of(self.journal, self.state), self.journal.clock
         compiled = plan.snippet.plan
         takeover = Takeover.prepared(bound, compiled, self.home) if compiled.layered else None
@@ -191,18 +195,25 @@ class CodeRunner:
         interpreter = self.engine.interpreter
         digests = {SNIPPET: digest, str(interpreter): ledger.programs.digest_of(interpreter)}
         with Uninterrupted():
-            decision = by_line_of_code(subject_of_code(bound.confinement))
-            permit = ledger.permitted(bound, decision, digests)
+            decided = decision or by_line_of_code(subject_of_code(bound.confinement))
+            permit = ledger.permitted(bound, decided, digests)
             known = {str(bound.started.program): digest, **digests}
-            facts = RunFacts(bound, decision, permit, known, trigger, started_at=clock.now())
+            facts = RunFacts(bound, decided, permit, known, trigger, started_at=clock.now())
             # What was recorded is JSON, and so is what the snippet gets.
             arguments = json.loads(json.dumps(dict(wish.arguments)))
             with ledger.failures_recorded([facts]):
                 done = self.engine.run_code(
-                    plan, permit, wish.source, arguments, io, name=wish.shown_name
+                    plan,
+                    permit,
+                    wish.source,
+                    arguments,
+                    io,
+                    name=wish.shown_name,
+                    subject=decided.subject,
                 )
             facts = replace(facts, ended_at=clock.now(), outcome=done.outcome)
             if takeover is not None:
+                terms = replace(terms, has_result=lambda _: done.error is None)
                 impact = takeover.after(done.outcome, permit.permit_id, self.state, terms)
                 facts = replace(facts, impact=impact)
             run = ledger.recorded(facts, done.outcome)

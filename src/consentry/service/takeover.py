@@ -41,6 +41,10 @@ from consentry.surface.modes import Writes
 _MOST_CONFLICTS = 3
 
 
+def _always(_: Outcome) -> bool:
+    return True
+
+
 class Arrival(StrEnum):
     """When what a run wrote reaches the host."""
 
@@ -60,6 +64,11 @@ class TakeoverTerms:
     tidying: Tidying = PLAIN
     said_as: Callable[[Sequence[PermissionDenied]], tuple[PermissionDenied, ...]] = tuple
     """How denials are told of: what would allow each depends on what was run."""
+
+    only_on_success: bool = False
+    """What a failed run wrote is discarded, as that of saved capabilities and code tasks is."""
+    has_result: Callable[[Outcome], bool] = _always
+    """Whether what ended well gave back what it was run for; asked with `only_on_success`."""
 
 
 AT_ITS_END = TakeoverTerms()
@@ -134,6 +143,10 @@ class Takeover:
         )
         if not terms.keep_partial and outcome.ending not in (Ending.SUCCESS, Ending.FAILURE):
             return impact
+        if terms.only_on_success and outcome.ending is not Ending.SUCCESS:
+            return impact
+        if terms.only_on_success and not terms.has_result(outcome):
+            return replace(impact, discarded="it ended without a result")
         try:
             if terms.arrival is not Arrival.AT_ITS_END:
                 return self._kept(layer, verdicts, run, state, terms, impact)

@@ -199,12 +199,14 @@ class NativeCode:
         io: Io,
         *,
         name: str = NAME,
+        subject: str | None = None,
     ) -> CodeOutcome:
         """Runs it to its end: the permit spent just before, and for these very bytes.
 
-        `name` is what the snippet is called where it tells of its own mistakes.
+        `name` is what the snippet is called where it tells of its own mistakes, `subject` what the
+        permit is for where that is not the snippet's name.
         """
-        require_code_permitted(permit, plan.wanted, source)
+        require_code_permitted(permit, plan.wanted, source, subject)
         code = _Code(name, source, arguments)
         with Uninterrupted():
             workers, stock = self._kept()
@@ -302,13 +304,15 @@ def _attempt(
     return _outcome(plan, supervised, started, held, network.finish())
 
 
-def require_code_permitted(permit: Permit, wanted: Confinement, source: bytes) -> None:
+def require_code_permitted(
+    permit: Permit, wanted: Confinement, source: bytes, subject: str | None = None
+) -> None:
     """Raises unless the permit was spent, and for this snippet, these words and these bytes."""
     order = permit.order
     why = None
     if permit.spent_at is None:
         why = "was not spent"
-    elif order.subject != subject_of_code(wanted):
+    elif order.subject != (subject or subject_of_code(wanted)):
         why = f"is for `{order.subject}`"
     elif order.arguments != wanted.program.words:
         why = "is for other arguments"

@@ -7,7 +7,7 @@ they belong. A snippet starts no program; what it writes besides folders of its 
 import hashlib
 import marshal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from consentry.enforce.native.planparts import (
 )
 from consentry.enforce.native.rights import Handled
 from consentry.enforce.native.runtime import (
+    ENVIRONMENT,
     HIDDEN_IN_PROC,
     HOME,
     Runtime,
@@ -94,7 +95,7 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
         "landlock": plan.landlock,
         "filter": plan.filter,
         "ways": plan.ways,
-        "env": proxy_variables(access),
+        "env": _beyond_the_workers(wanted.environment) | proxy_variables(access),
     }
     worker = {
         "ids": host.inner,
@@ -207,6 +208,11 @@ def _ruleset(host: Host, granted: Granted) -> dict[str, Any] | None:
     rules = list(granted.rules(handled, runs_any=False))
     picked = tuple(granted.grants.rules(handled, runs_any=False))
     return ruleset(handled, host.landlock_abi, rules, picked)
+
+
+def _beyond_the_workers(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a run has besides those that every worker is started with."""
+    return {name: value for name, value in environment.items() if name not in ENVIRONMENT}
 
 
 def _prefixes() -> tuple[Path, ...]:
