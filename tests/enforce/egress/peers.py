@@ -15,11 +15,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from consentry.enforce.egress.addresses import Address
-from consentry.enforce.egress.owner import ServedBox
+from consentry.enforce.egress.heldquestions import HeldQuestions
+from consentry.enforce.egress.owner import ServedBox, told_rules
 from consentry.enforce.egress.report import READY
 from consentry.enforce.egress.rules import Rules, Verdict
 from consentry.enforce.egress.secrets import Secret
 from consentry.enforce.egress.server import ServedRun
+from consentry.enforce.held import HeldDesk
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
 from consentry.surface.targets import Target
@@ -158,21 +160,23 @@ class ProxyHere:
         self._change = change
 
     def serve(
-        self, access: Access[HostScope], sockets: Sequence[int], secrets: Sequence[Secret] = ()
+        self,
+        access: Access[HostScope],
+        sockets: Sequence[int],
+        secrets: Sequence[Secret] = (),
+        desk: HeldDesk | None = None,
     ) -> ServedBox:
         """As the process does."""
         mine, its = socket.socketpair()
-        told = {
-            "level": access.level.value,
-            "targets": list(access.targets),
-            "secrets": [each.told() for each in secrets],
-        }
-        run = ServedRun(told, [its.detach(), *sockets])
+        questions = None if desk is None else HeldQuestions(desk)
+        asked_by = () if questions is None else (questions.its.detach(),)
+        told = told_rules(access, secrets, holds=questions is not None)
+        run = ServedRun(told, [its.detach(), *asked_by, *sockets])
         self._change(run)
         Thread(target=run.serve, daemon=True).start()
         if mine.recv(len(READY)) != READY:
             raise RuntimeError("it does not serve")
-        return ServedBox(mine)
+        return ServedBox(mine, questions)
 
     def close(self) -> None:
         """Its threads end with their runs."""

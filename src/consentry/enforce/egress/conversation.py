@@ -91,7 +91,7 @@ class Conversation:
 
     def _transparent(self, host: str, port: int) -> None:
         try:
-            line = self._dialler.dial(host, port, VIA_ADDRESS)
+            line = self._dialler.dial(host, port, VIA_ADDRESS, program=self._program)
         except NotReached:
             self._reset()
             return
@@ -110,7 +110,7 @@ class Conversation:
             self._say(socksheads.reply(socksheads.NOT_DONE))
             return
         try:
-            line = self._dialler.dial(host, port, VIA_SOCKS)
+            line = self._dialler.dial(host, port, VIA_SOCKS, program=self._program)
         except NotReached as problem:
             is_refused = problem.is_refused
             code = socksheads.NOT_ALLOWED if is_refused else socksheads.UNREACHABLE
@@ -129,7 +129,7 @@ class Conversation:
             raise BadHead("this method would say a secret back")
         via = VIA_HTTP if secured is None else VIA_TLS
         try:
-            line = self._dialler.dial(request.host, request.port, via, secured)
+            line = self._dialler.dial(request.host, request.port, via, secured, self._program)
         except NotReached as problem:
             status = "403 Forbidden" if problem.is_refused else "502 Bad Gateway"
             self._say(_refusal(status, f"{request.host}:{request.port}: {problem.why}"))

@@ -1,21 +1,33 @@
-"""From what a program asked for to a connection: checked by name, resolved once, checked, dialled."""
+"""From what a program asked for to a connection: checked by name, resolved once, checked, dialled.
+
+Where the run holds what is refused, a place that was not granted waits for a person's answer between
+the first check and the rest; nothing of it is looked up or dialled before.
+"""
 
 import socket
 from ipaddress import ip_address
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from consentry.base.errors import BadInput
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, replace
 from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.reached import Asked, Counted, Reached
 from consentry.enforce.egress.rules import Rules, Verdict, address_in, read_target
+from consentry.enforce.held import HeldAnswer
 from consentry.surface.targets import Target
 
 if TYPE_CHECKING:
+    from consentry.enforce.egress.heldlines import HeldLines
     from consentry.enforce.egress.securedlines import Secured
 
 _CONNECT_SECONDS: Final = 15.0
 _MOST_ADDRESSES: Final = 8
+_ANSWERS: Final = {
+    HeldAnswer.REFUSED: "refused when it was asked for",
+    HeldAnswer.EXPIRED: "asked for, and not answered in time",
+    HeldAnswer.GONE: "given up before it was answered",
+}
 
 
 class NotReached(Exception):
@@ -40,12 +52,25 @@ class Line:
 class Dialler:
     """Dials for one run."""
 
-    def __init__(self, rules: Rules, reached: Reached) -> None:
+    def __init__(self, rules: Rules, reached: Reached, held: "HeldLines | None" = None) -> None:
+        """`held` is where a person is asked for what was not granted; without it nobody is."""
         self._rules = rules
         self._reached = reached
+        self._held = held
+        self._one_at_a_time = Lock()
 
-    def dial(self, host: str, port: int, via: str, secured: "Secured | None" = None) -> Line:
-        """Connects to it, and where it is `secured`, over TLS; raises `NotReached`. Noted either way."""
+    def dial(
+        self,
+        host: str,
+        port: int,
+        via: str,
+        secured: "Secured | None" = None,
+        program: socket.socket | None = None,
+    ) -> Line:
+        """Connects to it, and where it is `secured`, over TLS; raises `NotReached`. Noted either way.
+
+        The connection of the `program` is what is kept waiting where a person is asked.
+        """
         try:
             asked = read_target(host, port)
         except BadInput:
@@ -54,16 +79,32 @@ class Dialler:
             raise NotReached(why, is_refused=True) from None
         verdict = self._rules.by_name(asked)
         if not verdict.is_allowed:
-            self._refuse(asked, port, via, verdict)
+            self._require_answer(asked, port, via, verdict, program)
         return self._connect(asked, port, via, secured)
 
+    def _require_answer(
+        self, asked: Target, port: int, via: str, verdict: Verdict, program: socket.socket | None
+    ) -> None:
+        """Waits for a yes to exactly this place, where a person can be asked; else refuses it."""
+        if self._held is None or program is None or not self._rules.may_be_asked_about(asked):
+            self._refuse(asked, port, via, verdict)
+        elif (answer := self._held.answer_for(str(asked), program)) is HeldAnswer.GRANTED:
+            with self._one_at_a_time:
+                self._rules = self._rules.with_opened(asked)
+        else:
+            self._refuse(asked, port, via, replace(verdict, why=_ANSWERS[answer]))
+
     def may_name(self, name: str, ports: "tuple[int, ...]") -> bool:
-        """Whether a name may be looked up: on one port or the other it was granted."""
+        """Whether a name may be looked up: on one port or the other it was granted, or can be."""
         try:
             targets = [read_target(name, port) for port in ports]
         except BadInput:
             return False
-        return any(self._rules.by_name(each).is_allowed for each in targets)
+        rules, is_asked = self._rules, self._held is not None
+        return any(
+            rules.by_name(each).is_allowed or (is_asked and rules.may_be_asked_about(each))
+            for each in targets
+        )
 
     def refuse_name(self, name: str) -> None:
         """Notes that a name was asked for that was not granted."""
@@ -147,7 +188,16 @@ class Dialler:
         address: str | None = None,
         secret: str | None = None,
     ) -> Counted:
-        asked = Asked(host, port, via, verdict.is_allowed, verdict.rule, verdict.why, secret)
+        asked = Asked(
+            host,
+            port,
+            via,
+            verdict.is_allowed,
+            verdict.rule,
+            verdict.why,
+            secret,
+            verdict.is_held,
+        )
         return self._reached.note(asked, address=address)
 
     def count(self, line: Line, sent: int, received: int) -> None:

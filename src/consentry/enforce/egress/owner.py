@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
+from consentry.enforce.egress.heldquestions import HeldQuestions
 from consentry.enforce.egress.report import READY, Reach, Reached
 from consentry.enforce.egress.secrets import Secret
+from consentry.enforce.held import HeldDesk
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
 
@@ -31,12 +33,14 @@ _PATIENCE_SECONDS: Final = 30.0
 class ServedBox:
     """A run that the proxy serves."""
 
-    def __init__(self, line: socket.socket) -> None:
+    def __init__(self, line: socket.socket, questions: HeldQuestions | None = None) -> None:
         self._line = line
+        self._questions = questions
 
     def finish(self) -> Reached:
         """Ends it, and tells what was reached; of a proxy that died, only that something is missing."""
         said = b""
+        self._ask_no_more()
         with self._line as line, suppress(OSError):
             line.shutdown(socket.SHUT_WR)
             while part := line.recv(_PART):
@@ -50,7 +54,12 @@ class ServedBox:
 
     def close(self) -> None:
         """Of a run whose record nobody waits for."""
+        self._ask_no_more()
         self._line.close()
+
+    def _ask_no_more(self) -> None:
+        if self._questions is not None:
+            self._questions.close()
 
 
 class Proxy:
@@ -71,36 +80,43 @@ class Proxy:
         its.close()
 
     def serve(
-        self, access: Access[HostScope], sockets: Sequence[int], secrets: Sequence[Secret] = ()
+        self,
+        access: Access[HostScope],
+        sockets: Sequence[int],
+        secrets: Sequence[Secret] = (),
+        desk: HeldDesk | None = None,
     ) -> ServedBox:
-        """From now on programs in that box reach what they may; `sockets`, the box's own, are closed."""
+        """From now on programs in that box reach what they may; `sockets`, the box's own, are closed.
+
+        What they may not waits for the answer of the `desk`, where there is one.
+        """
         mine, its = socket.socketpair()
         mine.settimeout(_PATIENCE_SECONDS)
+        questions = None if desk is None else HeldQuestions(desk)
+        asked_by = () if questions is None else (questions.its.fileno(),)
         try:
-            self._send(access, [its.fileno(), *sockets], secrets)
+            told = told_rules(access, secrets, holds=questions is not None)
+            self._send(told, [its.fileno(), *asked_by, *sockets])
             its.close()
+            if questions is not None:
+                questions.its.close()
             if mine.recv(len(READY)) != READY:
                 raise Refused(Code.ENGINE_FAILED, "the proxy ended before it could serve")
         except BaseException as problem:
             mine.close()
             its.close()
+            if questions is not None:
+                questions.close()
             if isinstance(problem, OSError):
                 raise Refused(Code.ENGINE_FAILED, f"the proxy is gone: {problem}") from problem
             raise
         finally:
             for each in sockets:
                 os.close(each)
-        return ServedBox(mine)
+        return ServedBox(mine, questions)
 
-    def _send(
-        self, access: Access[HostScope], files: Sequence[int], secrets: Sequence[Secret]
-    ) -> None:
+    def _send(self, told: dict[str, Any], files: Sequence[int]) -> None:
         """The rules go as a file, because a list may be longer than a message."""
-        told = {
-            "level": access.level.value,
-            "targets": list(access.targets),
-            "secrets": [each.told() for each in secrets],
-        }
         rules = os.memfd_create("rules", os.MFD_CLOEXEC)
         with os.fdopen(rules, "wb") as file:
             marshal.dump(told, file)
@@ -117,3 +133,15 @@ class Proxy:
         """Ends it, and every connection with it."""
         self._control.close()
         self._process.wait()
+
+
+def told_rules(
+    access: Access[HostScope], secrets: Sequence[Secret], *, holds: bool
+) -> dict[str, Any]:
+    """What the process is told of a run, besides its sockets."""
+    return {
+        "level": access.level.value,
+        "targets": list(access.targets),
+        "secrets": [each.told() for each in secrets],
+        "holds": holds,
+    }

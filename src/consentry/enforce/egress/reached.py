@@ -26,6 +26,7 @@ class Asked:
     rule: str | None
     why: str | None
     secret: str | None = None
+    is_held: bool = False
 
 
 @dataclass(slots=True)
@@ -92,6 +93,7 @@ class Reached:
                     entry.received,
                     list(entry.addresses),
                     asked.secret,
+                    asked.is_held,
                 )
                 for asked, entry in self._entries.items()
             ]

@@ -17,7 +17,8 @@ class Reach:
     """One place that a run asked for: whether it was let through, by which rule, and what went there.
 
     Port 0 is a name that was only looked up. `why` is why it was refused, or could not be reached;
-    `secret` names the fields that were added to what went there.
+    `secret` names the fields that were added to what went there. `is_held` says that it was granted by
+    a person's answer, while the connection waited; the rule is the place that was asked for.
     """
 
     host: str
@@ -31,6 +32,7 @@ class Reach:
     received: int
     addresses: Sequence[str]
     secret: str | None = None
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

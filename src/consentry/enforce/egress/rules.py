@@ -10,7 +10,7 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, replace
 from consentry.enforce.egress.addresses import (
     GRANTED_BY_NAME,
     Address,
@@ -33,11 +33,15 @@ LOCALHOST: Final = "localhost"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether it may be reached, by which rule, and if not, why."""
+    """Whether it may be reached, by which rule, and if not, why.
+
+    `is_held` says that the rule is a person's answer, given while the run waited.
+    """
 
     is_allowed: bool
     rule: str | None
     why: str | None = None
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,13 @@ class Rules:
 
     access: Access[HostScope]
     is_own: Callable[[Address], bool] = is_own_address
+    opened: frozenset[Target] = frozenset()
+    """What was granted while the run waited: each one host and port, by a person's answer."""
 
     def by_name(self, asked: Target) -> Verdict:
         """Before anything is resolved: whether this host and port were granted at all."""
+        if asked in self.opened:
+            return Verdict(is_allowed=True, rule=str(asked), is_held=True)
         if self.access.level is Level.ANY:
             return Verdict(is_allowed=True, rule=ANY_PUBLIC)
         found = self._entry(asked) if self.access.level is Level.ALLOWLIST else None
@@ -72,6 +80,21 @@ class Rules:
         return Verdict(
             is_allowed=False, rule=granted.rule, why=f"leads to {address} ({kind.value})"
         )
+
+    def may_be_asked_about(self, asked: Target) -> bool:
+        """Whether a person can be asked for it: not for this machine, the link, or metadata.
+
+        A name is looked up only after a yes, because looking it up tells others of it; where it leads
+        is held to `by_address` then.
+        """
+        literal = address_in(asked)
+        if literal is None:
+            return asked.host != LOCALHOST and not asked.host.endswith(f".{LOCALHOST}")
+        return kind_of(literal, self.is_own) in GRANTED_BY_NAME
+
+    def with_opened(self, asked: Target) -> "Rules":
+        """The same, and this host and port."""
+        return replace(self, opened=self.opened | {asked})
 
     def _entry(self, asked: Target) -> Target | None:
         """The narrowest entry that covers it, for the record."""

@@ -24,6 +24,7 @@ from consentry.enforce.egress.conversation import (
     plain_address,
 )
 from consentry.enforce.egress.dialling import Dialler
+from consentry.enforce.egress.heldlines import HeldLines
 from consentry.enforce.egress.names import NameTable
 from consentry.enforce.egress.ports import PROXY_PORT
 from consentry.enforce.egress.questions import (
@@ -81,13 +82,15 @@ class ServedRun:
     """One run: where its programs connect to, and what they may reach."""
 
     def __init__(self, told: dict[str, Any], files: list[int]) -> None:
-        """`files` are the owner's socket, and those of the box."""
+        """`files` are the owner's socket, the one by which it is asked if it is, and those of the box."""
         self._owner = socket.socket(fileno=files[0])
-        self._sockets = [socket.socket(fileno=each) for each in files[1:]]
+        self._held = HeldLines(socket.socket(fileno=files[1])) if told.get("holds") else None
+        own = 1 if self._held is None else 2
+        self._sockets = [socket.socket(fileno=each) for each in files[own:]]
         level = Level(told["level"])
         self._rules = Rules(Access(level, HostScope.parse(told["targets"])))
         self._reached = Reached()
-        self._dialler = Dialler(self._rules, self._reached)
+        self._dialler = Dialler(self._rules, self._reached, self._held)
         self._secrets = _secrets(told.get("secrets", ()))
         self._table = NameTable()
         self._open: dict[Thread, Conversation] = {}
@@ -191,6 +194,8 @@ class ServedRun:
         return answer(question, NO_ERROR, *found)
 
     def _end(self) -> None:
+        if self._held is not None:
+            self._held.close()
         for each in self._sockets:
             if _is_listening(each):
                 self._accept_the_last(each)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from consentry.enforce.egress.ports import ways_of
 from consentry.enforce.egress.report import Reached
 from consentry.enforce.egress.secrets import Secret
+from consentry.enforce.held import HeldDesk
 from consentry.enforce.native.parent import Running
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
@@ -46,22 +47,29 @@ class BoxNetwork:
     """Of one run; where it may reach nothing, nothing is done."""
 
     def __init__(
-        self, proxy: KeptProxy, access: Access[HostScope], secrets: Sequence[Secret] = ()
+        self,
+        proxy: KeptProxy,
+        access: Access[HostScope],
+        secrets: Sequence[Secret] = (),
+        desk: HeldDesk | None = None,
     ) -> None:
+        """`desk` is asked about what was not granted, while the connection waits."""
         self._proxy = proxy
+        self._desk = desk
         self._access = access
         self._secrets = secrets
         self._served: ServedBox | None = None
 
     def open(self, running: Running) -> None:
         """Waits for the box's sockets and has them served; a box that failed has none."""
-        if not ways_of(self._access):
+        if not ways_of(self._access, holds=self._desk is not None):
             return
         while not running.ways:
             if not running.hear():
                 return
         proxy = self._proxy.started()
-        self._served = proxy.serve(self._access, running.take_ways(), self._secrets)
+        ways = running.take_ways()
+        self._served = proxy.serve(self._access, ways, self._secrets, self._desk)
 
     def finish(self) -> Reached:
         """Nothing is let through any more; what was."""
