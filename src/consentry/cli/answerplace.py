@@ -25,7 +25,8 @@ from consentry.cli.prompt import (
 from consentry.cli.terminalanswer import effect_sheet
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consentask import ConsentAsk
-from consentry.decide.question import Answer, Channel, RequestKind
+from consentry.decide.escalationask import EscalationAsk
+from consentry.decide.question import Answer, Channel, Outcome, RequestKind
 from consentry.declare.consent import RememberDuration
 from consentry.service.answering import Answered, carried_out, effect_in_sight
 from consentry.service.approvals import Desk
@@ -123,4 +124,19 @@ def _lines(done: Answered) -> list[str]:
         return [said, f"  {consent.consent_id}  {terms.lasts.value}{end}  {terms.digest}"]
     if done.settled is not None:
         return [said, f"  {done.settled.result.value}: {safe_line(done.settled.run_id)}"]
-    return [said]
+    return [said, *_became(done.request)]
+
+
+def _became(request: ApprovalRequest) -> Iterator[str]:
+    """What an answer to running code means for it."""
+    if request.status == Outcome.SUPERSEDED:
+        yield f"  no answer counts any more: {safe_line(request.ending)}"
+    elif request.question.kind is RequestKind.ESCALATION:
+        ask = EscalationAsk.of(request)
+        called = safe_line(ask.name or ask.request.capability_id)
+        if request.status != Outcome.APPROVED:
+            yield f"  {called} stays in {ask.request.current_set}; its run ends with its own error"
+        elif ask.ephemeral:
+            yield f"  {called} runs once more, in {ask.request.requested_set}; nothing is kept"
+        else:
+            yield f"  {called} runs in {ask.request.requested_set} until its code changes"

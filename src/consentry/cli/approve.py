@@ -15,7 +15,7 @@ from consentry.cli.table import PROGRAM, Page
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consentask import ConsentAsk
 from consentry.decide.identity import Role
-from consentry.decide.question import Answer, Channel, Outcome
+from consentry.decide.question import Answer, Channel, Outcome, RequestKind
 from consentry.declare.consent import RememberDuration
 from consentry.service.answering import Answered
 from consentry.service.consenting import lasting
@@ -33,6 +33,10 @@ PAGE = Page(
             "with its digest first. Level strict is answered by itself."
         ),
         "Approving the effect of a strict run commits it.",
+        (
+            "A larger permission set is kept for that code; an operation that is held is opened for "
+            "its run alone. Neither is remembered for a time."
+        ),
     ),
     arguments=(("ID", "A request's id, or the beginning of one; `consentry inbox` lists them."),),
     examples=(
@@ -101,6 +105,7 @@ def _together(
     who = place.prompt.who
     yes = Answer(Outcome.APPROVED, who, Role.OWNER, Channel.BATCH, reason, lasts, until)
     for request in requests:
+        _require_together(request)
         ConsentAsk.of(request).require_takes(yes)
     sheet = replace(lines_sheet(_listed(requests)), word="approve")
     prompt = replace(place.prompt, sheet_of=lambda _: sheet, channel=Channel.BATCH)
@@ -117,6 +122,16 @@ def _together(
             status = problem.exit_status
     tell_answered(output, done)
     return status
+
+
+def _require_together(request: ApprovalRequest) -> None:
+    """Only tools are approved together: of anything else the whole question has to be seen."""
+    kind = request.question.kind
+    if kind is not RequestKind.CONSENT:
+        message = f"`{request.request_id}` ({kind}) is answered by itself"
+        raise Refused(
+            Code.ANSWER_REFUSED, message, help_line=f"{PROGRAM} approve {request.request_id}"
+        )
 
 
 def _listed(requests: list[ApprovalRequest]) -> list[str]:
@@ -160,6 +175,9 @@ def _require_remembers(request: ApprovalRequest, remember: RememberDuration | No
     """Said before the question, not after it was answered."""
     if remember is None:
         return
+    if request.question.kind is not RequestKind.CONSENT:
+        message = f"`{request.request_id}` cannot be remembered: it asks for no tool to run"
+        raise Refused(Code.ANSWER_REFUSED, message, help_line="answer it without a duration")
     if ConsentAsk.of(request).rules.remember is None:
         message = f"`{request.request_id}` cannot be remembered: `rememberChoices` is false"
         raise Refused(Code.ANSWER_REFUSED, message, help_line="answer it with --once")

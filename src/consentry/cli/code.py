@@ -3,16 +3,15 @@
 A file of JavaScript or TypeScript is run by the engine `deno`, and prints for itself.
 """
 
-import json
 import os
 import sys
-from collections.abc import Iterator
 
 import click
 
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.codescripts import require_plain, run_script
+from consentry.cli.codevalues import argument, as_json, places_of
 from consentry.cli.command import File, PlainCommand, output_of, usage_problem
 from consentry.cli.output import write_answer, write_message
 from consentry.cli.runoptions import (
@@ -84,7 +83,6 @@ PAGE = Page(
     read_on=("`consentry why` explains the last run.",),
 )
 
-_MOST_INDENT = 40
 _STANDARD_INPUT = "-"
 _NAME_OF_INPUT = "stdin.py"
 _ENDED_FROM_OUTSIDE = (ExecutionStatus.TIMEOUT, ExecutionStatus.LIMIT)
@@ -148,7 +146,7 @@ def _code(
             secrets=secret,
             secret_ca=secret_ca,
             preload=preload,
-            arguments=dict(map(_argument, arg)),
+            arguments=dict(map(argument, arg)),
             limits=limits_of(limits),
         )
         with streams_of_code(captured=output.json) as io:
@@ -159,10 +157,10 @@ def _code(
         output.document("code", document_of(run, status))
         return status
     if run.error is None:
-        write_answer(_as_json(run.result) + "\n")
+        write_answer(as_json(run.result) + "\n")
     elif run.status not in _ENDED_FROM_OUTSIDE:
         if output.verbose:
-            write_message("\n".join(_places(run.error.traceback)))
+            write_message("\n".join(places_of(run.error.traceback)))
         write_message(f"{PROGRAM}: {safe_line(run.error.type)}: {safe_line(run.error.message)}")
     lines = [] if output.quiet else told_at_the_end(run.entry)
     if lines:
@@ -189,40 +187,10 @@ def document_of(run: CodeRun, status: int) -> dict[str, object]:
     }
 
 
-def _places(traceback: str) -> Iterator[str]:
-    """Where it happened, row by row; what it was is told behind them."""
-    for row in traceback.splitlines():
-        text = row.lstrip(" ")
-        if text != row:
-            yield " " * min(len(row) - len(text), _MOST_INDENT) + safe_line(text)
-
-
-def _as_json(result: object) -> str:
-    """One line that no terminal takes for anything but letters."""
-    return json.dumps(result, allow_nan=False).replace("\x7f", "\\u007f")
-
-
 def _typed() -> bytes:
     if sys.stdin is None or not sys.stdin.readable():
         raise usage_problem("standard input cannot be read", "name a file, or pass the snippet")
     return sys.stdin.buffer.read(MOST_SOURCE + 1)
-
-
-def _argument(word: str) -> tuple[str, object]:
-    name, separator, spelled = word.partition("=")
-    if not separator or not name.isidentifier():
-        raise usage_problem(f"`--arg {word}` is not NAME=JSON", "write for example --arg 'count=3'")
-    try:
-        return name, json.loads(spelled, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        raise usage_problem(
-            f"`--arg {name}`: `{spelled}` is no JSON value",
-            f"a text has quotes of its own: --arg '{name}=\"text\"'",
-        ) from None
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(text)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (

@@ -16,7 +16,7 @@ PAGE = Page(
     summary="Say no to questions that wait: what they ask for does not happen.",
     paragraphs=(
         "A no needs no confirmation, but a terminal: what comes through a pipe is no answer.",
-        "Denying the effect of a strict run discards it.",
+        "Denying the effect of a strict run discards it; code keeps the permission set it has.",
     ),
     arguments=(("ID", "A request's id, or the beginning of one; `consentry inbox` lists them."),),
     examples=(

@@ -1,7 +1,7 @@
 """The questions of one prompt, in their order: look, choose, say why, type the name, the passphrase.
 
-Answers are whole lines. The pages are turned with Enter; a yes that is remembered, and any yes at
-level strict, can be given only when the last page was seen. What is typed wrong changes nothing and
+Answers are whole lines. The pages are turned with Enter; a yes that is remembered or kept, and any yes
+at level strict, can be given only when the last page was seen. What is typed wrong changes nothing and
 is asked again; Ctrl-C or the end of input at any question denies.
 """
 
@@ -46,7 +46,8 @@ class Sheet:
     """One question as it is put to a person.
 
     `word` has to be typed for a yes; `refusal` says why there can be none; `remember` is for how long
-    a yes may be remembered, None where it may not.
+    a yes may be remembered, None where it may not. `is_kept` says that a yes outlives the run. `denies`
+    is how a no is offered, as key and word; the usual ones deny as well.
     """
 
     pages: Pages
@@ -56,6 +57,8 @@ class Sheet:
     has_details: bool = False
     refusal: str | None = None
     warnings: tuple[str, ...] = ()
+    is_kept: bool = False
+    denies: tuple[str, str] = ("d", "deny")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,7 @@ class Dialogue:
         self._show()
         while True:
             word = self._typed("").lower()
-            if word in _NO:
+            if word in (*_NO, *self._sheet.denies):
                 return Choice(is_yes=False)
             if word in _YES:
                 if self._may_approve() and (reason := self._confirmed()) is not None:
@@ -138,9 +141,10 @@ class Dialogue:
 
     def _may_approve(self) -> bool:
         if self._sheet.refusal is not None:
-            self._say(f"{self._sheet.refusal}; d denies")
+            self._say(f"{self._sheet.refusal}; {self._sheet.denies[0]} denies")
             return False
-        has_to_see = self._options.is_remembered or self._sheet.word is not None
+        is_kept = self._options.is_remembered or self._sheet.is_kept
+        has_to_see = is_kept or self._sheet.word is not None
         if has_to_see and not self._saw_end:
             self._say("see it to its end first: Enter goes on")
             return False
@@ -205,7 +209,7 @@ class Dialogue:
             keys.append(f"Enter goes on ({self._page + 1} of {len(self._pages)})")
         if self._sheet.refusal is None:
             keys.append("a approve")
-        keys.append("d deny")
+        keys.append(" ".join(self._sheet.denies))
         if self._sheet.has_details:
             keys.append("i back" if self._options.shows_details else "i details")
         remember = self._options.remember

@@ -11,12 +11,15 @@ import click
 
 from consentry.base.clock import SystemClock
 from consentry.base.codes import ExitStatus
+from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
 from consentry.base.safetext import safe_line
 from consentry.cli.command import PlainCommand, output_of
 from consentry.cli.output import Output, ReaderGone, write_answer
 from consentry.cli.table import PROGRAM, Page
 from consentry.decide.approval import ApprovalRequest
+from consentry.decide.escalationask import EscalationAsk
+from consentry.decide.question import RequestKind
 from consentry.service.approvals import Desk
 from consentry.service.sessions import journal_here
 from consentry.service.staleness import PolicyWatch
@@ -86,8 +89,23 @@ def _lines(request: ApprovalRequest) -> list[str]:
     asked, denied = request.requested_at.shown(), request.deadline.shown()
     return [
         f"{request.request_id}  {safe_line(question.text)}",
+        *_about(request),
         f"  {question.kind.value} of {safe_line(question.subject)}, asked {asked}, denied by itself at {denied}",
     ]
+
+
+def _about(request: ApprovalRequest) -> list[str]:
+    """What was denied to code that asks for more; of anything else the question says it all."""
+    if request.question.kind is not RequestKind.ESCALATION:
+        return []
+    try:
+        ask = EscalationAsk.of(request)
+    except ConsentryError:
+        return []  # one that cannot be read must not hide the others; answering it says why
+    what = ask.request.detected_operation
+    denied = what if ask.resource is None else f"{what} {ask.resource}"
+    said = f"denied: {safe_line(denied)}"
+    return [f"  {said}" if ask.truth_note is None else f"  {said} ({safe_line(ask.truth_note)})"]
 
 
 def _follow(output: Output, desk: Desk) -> NoReturn:

@@ -15,6 +15,7 @@ from consentry.base.safetext import safe_line
 from consentry.base.values import dataclass
 from consentry.cli.boxdrawing import glyphs_for
 from consentry.cli.dialogue import Choice, Dialogue, Guard, Presets, Sheet
+from consentry.cli.escalationprompt import escalation_sheet, hold_sheet
 from consentry.cli.previewbox import prompt_text
 from consentry.cli.promptpages import PromptPages, plain_pages
 from consentry.cli.terminal import (
@@ -123,9 +124,15 @@ def guard_of(around: Surroundings, clock: Clock, settings: ApprovalSettings) -> 
 
 def usual_sheet(request: ApprovalRequest) -> Sheet:
     """How a request is shown, from what it carries alone."""
-    if request.question.kind is RequestKind.CONSENT:
-        return consent_sheet(request, ConsentAsk.of(request))
-    return Sheet(lambda width, height, _: plain_pages(request, width, height))
+    match request.question.kind:
+        case RequestKind.CONSENT:
+            return consent_sheet(request, ConsentAsk.of(request))
+        case RequestKind.ESCALATION:
+            return escalation_sheet(request)
+        case RequestKind.HOLD:
+            return hold_sheet(request)
+        case _:
+            return Sheet(lambda width, height, _: plain_pages(request, width, height))
 
 
 def consent_sheet(

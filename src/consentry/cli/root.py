@@ -99,6 +99,11 @@ SECTIONS = (
                 "Run a Python snippet, and print its result as JSON",
             ),
             CommandRow(
+                "capability",
+                "consentry.cli.capability:capability",
+                "Save code under a name, and run it in its permission set",
+            ),
+            CommandRow(
                 "learn",
                 "consentry.cli.learn:learn",
                 "Watch a command, and write the manifest it needs",
@@ -123,6 +128,11 @@ SECTIONS = (
                 "consent",
                 "consentry.cli.consent:consent",
                 "List what was agreed to, and take it back",
+            ),
+            CommandRow(
+                "escalations",
+                "consentry.cli.escalations:escalations",
+                "List what was decided about larger permission sets",
             ),
             CommandRow(
                 "passphrase",

@@ -1,0 +1,60 @@
+"""How a larger permission set, and an operation that is held, are put to a person.
+
+The escalation has the words of ESCALATION, then what we know besides. A yes to it is stored for good, so
+it is taken only when the last page was seen; it cannot be remembered for a time. A yes to a held operation
+opens that one object to that one run. What programs said was made safe where it was put into the lines.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from consentry.base.safetext import safe_line
+from consentry.cli.dialogue import Sheet
+from consentry.cli.promptpages import PromptPages
+from consentry.decide.approval import ApprovalRequest
+from consentry.decide.escalationask import EscalationAsk
+
+REJECTS = ("r", "reject")
+_SPACED = re.compile("(?<=[a-z])(?=[A-Z])")
+
+
+def escalation_sheet(request: ApprovalRequest) -> Sheet:
+    """Code that wants a larger set; raises where the request is not one."""
+    ask = EscalationAsk.of(request)
+    lines = [*ask.lines(), "", *_about(request, ask)]
+    return Sheet(
+        lambda width, height, _: PromptPages.of_lines(lines, width, height),
+        is_kept=not ask.ephemeral,
+        denies=REJECTS,
+    )
+
+
+def _about(request: ApprovalRequest, ask: EscalationAsk) -> Sequence[str]:
+    called = ask.name or ask.request.capability_id
+    version = "" if ask.version is None else f", version {ask.version}"
+    rows = {
+        "Name": f"{called}{version}",
+        "Workspace": ask.workspace,
+        "Engine": ask.engine,
+        "Execution": ask.execution_id,
+        "Request": request.request_id,
+        "Answer by": request.deadline.shown(),
+    }
+    return [f"{label}: {safe_line(text)}" for label, text in rows.items() if text is not None]
+
+
+def hold_sheet(request: ApprovalRequest) -> Sheet:
+    """An operation of a run that waits for the answer, with what is known of it."""
+    lines = [safe_line(request.question.text), "", *_held(request)]
+    return Sheet(lambda width, height, _: PromptPages.of_lines(lines, width, height))
+
+
+def _held(request: ApprovalRequest) -> Iterator[str]:
+    preview = request.question.preview
+    for key, value in preview.items() if isinstance(preview, dict) else ():
+        if value is not None and value != []:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield f"{_SPACED.sub(' ', key).capitalize()}: {safe_line(text)}"
+    yield f"Request: {request.request_id}"
+    yield f"Answer by: {request.deadline.shown()}"
