@@ -37,7 +37,7 @@ def saved(keepers: Keepers, pattern: str, version: int, **changes: Json) -> Draf
     """The event of a saved capability."""
     payload: dict[str, Json] = {
         "id": pattern,
-        "name": "fetch",
+        "name": pattern,
         "language": "python",
         "code": f"print({version})\n",
         "codeHash": DIGEST,
@@ -92,7 +92,7 @@ def test_a_saved_capability_is_a_row_with_its_latest_version(keepers: Keepers) -
     [row] = tables(keepers.ledger.database)["workflow_pattern"]
     assert row == (
         "cap-1",
-        "fetch",
+        "cap-1",
         "python",
         "print(3)\n",
         OTHER_DIGEST,

@@ -36,6 +36,7 @@ from consentry.decide.question import BY_SYSTEM, Answer, Channel, Outcome, Quest
 
 PREFIX: Final = "request"
 PENDING: Final = "pending"
+POLICY_CHANGED: Final = "the policy changed"
 
 
 ANSWER_FIELDS: Final = (
@@ -124,9 +125,9 @@ class ApprovalRequest:
         """The request after its deadline."""
         return self._settled(Answer.by_system(Outcome.EXPIRED, "the deadline passed"), now)
 
-    def superseded(self, now: Instant) -> "ApprovalRequest":
-        """The request after the policy it was asked under changed."""
-        return self._settled(Answer.by_system(Outcome.SUPERSEDED, "the policy changed"), now)
+    def superseded(self, now: Instant, why: str = POLICY_CHANGED) -> "ApprovalRequest":
+        """The request after the policy it was asked under changed, or else what it is about."""
+        return self._settled(Answer.by_system(Outcome.SUPERSEDED, why), now)
 
     def require_open(self, now: Instant) -> None:
         """Raises unless an answer can still be given now, and says how it ended."""

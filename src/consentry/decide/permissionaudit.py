@@ -6,10 +6,7 @@ the mark `ephemeral` stands in the ledger event, the log has the same columns fo
     escalation   an approved one is a legal step, and none leads to `trusted`
     by hand      a legal step, a step to what the present set covers, or `trusted`; logged under
                  the operation `manual`, which no escalation can have
-    refusal      nobody was asked: a ledger event of its own, and no row
-
-What is refused without a question (ESCALATION §no-person) is here as well, because it is logged by
-the same hand.
+    refusal      nobody was asked: a ledger event of its own, and no row (ESCALATION §log-5)
 """
 
 from collections.abc import Sequence

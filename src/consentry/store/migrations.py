@@ -10,12 +10,13 @@ from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
 from consentry.store.database import Database, Dialect, Transaction
 from consentry.store.schema.acceptances import ACCEPTANCES
+from consentry.store.schema.capabilities import CAPABILITIES
 from consentry.store.schema.escalation import ESCALATION
 from consentry.store.schema.keeping import KEEPING
 from consentry.store.schema.ledger import ARCHIVES, EVENTS
 from consentry.store.schema.lookups import LOOKUPS
 
-MIGRATIONS = (EVENTS, ARCHIVES, KEEPING, ESCALATION, ACCEPTANCES, LOOKUPS)
+MIGRATIONS = (EVENTS, ARCHIVES, KEEPING, ESCALATION, ACCEPTANCES, LOOKUPS, CAPABILITIES)
 NEWEST = MIGRATIONS[-1].version
 
 _ADVISORY_LOCK = 0x436F6E73656E74  # "Consent": any number will do that other programs do not take

@@ -1,17 +1,24 @@
 """The log of escalation decisions in the store (ESCALATION AC6, AC7).
 
 Logging records an event; the row of `permission_audit_log` follows from it in the same transaction.
+Requests that end (`store.escalations`) and sets that change (`store.capabilities`) log with the change
+itself; `log_escalation` is for a decision that was taken elsewhere. A refusal is an event and no row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
 from consentry.base.ids import IdSource
-from consentry.decide.permissionaudit import EscalationDecision, PermissionAuditLogEntry
-from consentry.record.envelope import Context
+from consentry.decide.permissionaudit import (
+    EscalationDecision,
+    EscalationRefusal,
+    PermissionAuditLogEntry,
+)
+from consentry.record.envelope import Context, Draft
 from consentry.record.events import EventType
 from consentry.store.database import Row
 from consentry.store.journal import About, Journal
@@ -36,12 +43,11 @@ class PermissionAuditStore:
     def log_escalation(self, entry: EscalationDecision) -> PermissionAuditLogEntry:
         """Records the decision; durable when it returns."""
         journal, now = self._journal, self._journal.clock.now()
-        entry_id = journal.ids.new(PREFIX)
         about = About(f"capability:{entry.capability_id}", actor=entry.approved_by)
-        event = EventType.PERMISSION_ESCALATION_DECIDED
-        journal.ledger.append(journal.draft(event, about, entry.to_json(entry_id), now))
+        draft = decision_draft(journal, entry, about, now)
+        journal.ledger.append(draft)
         return PermissionAuditLogEntry(
-            id=entry_id,
+            id=str(draft.payload["id"]),
             timestamp=Instant(now.unix_ms // _MILLISECONDS * _MILLISECONDS),
             capability_id=entry.capability_id,
             from_set=entry.from_set,
@@ -52,14 +58,54 @@ class PermissionAuditStore:
             detected_operation=entry.detected_operation,
         )
 
-    def get_audit_log(self, capability_id: str | None = None) -> Sequence[PermissionAuditLogEntry]:
-        """The log, oldest first, of one capability where it is named."""
-        where, values = (
-            ("", ()) if capability_id is None else (" WHERE capability_id = ?", (capability_id,))
-        )
-        query = f"{_SELECT}{where} ORDER BY timestamp, id"
+    def log_refusal(self, refusal: EscalationRefusal) -> str:
+        """Records that nobody was asked, and why; returns the id. There is no row of it."""
+        journal, now = self._journal, self._journal.clock.now()
+        refusal_id = journal.ids.new(PREFIX)
+        kind = "task" if refusal.ephemeral else "capability"
+        about = About(f"{kind}:{refusal.capability_id}")
+        event = EventType.PERMISSION_ESCALATION_REFUSED
+        journal.ledger.append(journal.draft(event, about, refusal.to_json(refusal_id), now))
+        return refusal_id
+
+    def get_audit_log(
+        self,
+        capability_id: str | None = None,
+        *,
+        approved: bool | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        limit: int | None = None,
+    ) -> Sequence[PermissionAuditLogEntry]:
+        """The log, oldest first, of one capability where it is named; of `limit`, the newest ones.
+
+        Times are compared in whole seconds, as the log has them; both ends are within.
+        """
+        wanted = {
+            "capability_id = ?": capability_id,
+            "approved = ?": None if approved is None else int(approved),
+            "timestamp >= ?": None if since is None else since.unix_ms // _MILLISECONDS,
+            "timestamp <= ?": None if until is None else until.unix_ms // _MILLISECONDS,
+        }
+        named = {clause: value for clause, value in wanted.items() if value is not None}
+        where = " AND ".join(named) or "1 = 1"
+        most = "" if limit is None else f" LIMIT {max(0, int(limit))}"
+        query = f"{_SELECT} WHERE {where} ORDER BY timestamp DESC, id DESC{most}"
         with self._journal.database.reading() as view:
-            return [_entry(row) for row in view.rows(query, values)]
+            found = [_entry(row) for row in view.rows(query, tuple(named.values()))]
+        return found[::-1]
+
+
+def decision_draft(
+    journal: Journal,
+    entry: EscalationDecision,
+    about: About,
+    now: Instant,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> Draft:
+    """The event of a decision, which makes its row; `names` are the request and execution behind it."""
+    payload = {**entry.to_json(journal.ids.new(PREFIX)), **names}
+    return journal.draft(EventType.PERMISSION_ESCALATION_DECIDED, about, payload, now)
 
 
 def _entry(row: Row) -> PermissionAuditLogEntry:

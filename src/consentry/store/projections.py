@@ -4,8 +4,9 @@ A projection's row is made from its event and nothing else, inside the transacti
 event, so that the two are never apart and `rebuild` can make the same rows again from the ledger.
 
 - `permission_audit_log`: one row for each decision about a permission set (ESCALATION AC6).
-- `workflow_pattern`: saved capabilities as they are now. A save never replaces one of a higher
-  version, so that the outcome does not hang on the order in which machines committed.
+- `workflow_pattern`: saved capabilities as they are now (ESCALATION AC4). A save never replaces one
+  of a higher version, nor a later one of the same version, so that the outcome does not hang on the
+  order in which machines committed. Whoever saves gives each change of a capability its own moment.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +80,8 @@ PROJECTIONS: Final[Mapping[str, Projection]] = {
         "permission_source = excluded.permission_source, "
         "detected_patterns = excluded.detected_patterns, "
         "created_at = excluded.created_at, updated_at = excluded.updated_at "
-        "WHERE excluded.version >= workflow_pattern.version",
+        "WHERE (excluded.version, excluded.updated_at) "
+        ">= (workflow_pattern.version, workflow_pattern.updated_at)",
         _pattern,
     ),
 }

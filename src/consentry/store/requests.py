@@ -3,14 +3,18 @@
 Every way a request can end is one compare-and-set on its status, in the transaction that records
 the event. Of processes that answer at once, one changes the row; the others look again and are told
 how it ended.
+
+A request for a larger permission set ends together with what its ending decides, in one transaction:
+see `store.escalations`. Of one execution there is one such request, ever.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
-from consentry.base.canonical import Digest, Json
+from consentry.base.canonical import Digest
 from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
-from consentry.base.errors import Refused, UsageProblem
+from consentry.base.errors import LedgerProblem, Refused, UsageProblem
 from consentry.base.ids import IdSource
 from consentry.base.units import Duration
 from consentry.decide.approval import (
@@ -19,17 +23,25 @@ from consentry.decide.approval import (
     PREFIX,
     ApprovalRequest,
 )
-from consentry.decide.question import Answer, Question
-from consentry.record.envelope import Context, Draft
+from consentry.decide.fields import problem
+from consentry.decide.question import Answer, Question, RequestKind
+from consentry.record.envelope import Context
 from consentry.record.events import EventType
 from consentry.store.database import Transaction, Value
-from consentry.store.journal import About, Journal, picked
+from consentry.store.endings import (
+    SET_CHANGED,
+    about_request,
+    ending_of,
+    has_moved_a_set,
+)
+from consentry.store.journal import Journal
 from consentry.store.ledger import Ledger
-from consentry.store.rows import Overtaken, Table
+from consentry.store.rows import Lapsed, Overtaken, Table
 
 _TABLE = Table("approval_request", FIELDS, frozenset({"preview"}), ApprovalRequest.from_json)
 _PENDING = "status = 'pending'"
 _AT_A_TIME = 500
+_MOST_TRIES = 8
 
 
 class StoredRequests:
@@ -40,13 +52,39 @@ class StoredRequests:
 
     def ask(self, question: Question, within: Duration) -> ApprovalRequest:
         """Puts the question to whoever looks; no answer within that time is a no."""
+        try:
+            return self._ask(question, within)
+        except Overtaken:
+            message = f"`{question.subject}` has asked for a larger set in this execution before"
+            raise Refused(Code.ESCALATION_SPENT, message) from None
+
+    def _ask(self, question: Question, within: Duration) -> ApprovalRequest:
         journal, now = self._journal, self._journal.clock.now()
         request = ApprovalRequest(
             journal.ids.new(PREFIX), question, journal.machine_id, now, now.plus(within)
         )
-        draft = journal.draft(EventType.APPROVAL_REQUESTED, _about(request), request.to_json(), now)
+        draft = journal.draft(
+            EventType.APPROVAL_REQUESTED, about_request(request), request.to_json(), now
+        )
         journal.record(draft, change=lambda transaction: _TABLE.insert(transaction, request))
         return request
+
+    def ask_once(self, question: Question, within: Duration) -> tuple[ApprovalRequest, bool]:
+        """The request of this execution and whether it is new; one that was made before stays it.
+
+        Two processes that ask at once get the same one, however it may have ended since.
+        """
+        if question.kind is not RequestKind.ESCALATION or question.digest is None:
+            raise problem("digest", "only what an execution asks for itself is asked once")
+        for _ in range(_MOST_TRIES):
+            earlier = self.about(question.digest)
+            if earlier:
+                return earlier[0], False
+            try:
+                return self._ask(question, within), True
+            except Overtaken:
+                continue
+        raise LedgerProblem(Code.LEDGER_BUSY, "others keep asking for this execution at once")
 
     def answer(self, request_id: str, answer: Answer) -> ApprovalRequest:
         """Records the answer if it is the first and in time, and refuses it otherwise."""
@@ -54,9 +92,18 @@ class StoredRequests:
         if request.is_overdue(now):
             self._settle([request.expired(now)], now)
         settled = request.answered(answer, now)
-        if not self._settle([settled], now):
+        try:
+            is_done = self._settle([settled], now)
+        except Lapsed as lapsed:
+            if self._settle([request.superseded(now, lapsed.why)], now):
+                message = f"`{request_id}` opens nothing any more: {lapsed.why}"
+                raise Refused(Code.APPROVAL_SUPERSEDED, message) from None
+            is_done = False
+        if not is_done:
             self._required(request_id).require_open(now)
             raise Refused(Code.REQUEST_SETTLED, f"`{request_id}` was answered meanwhile")
+        if has_moved_a_set(settled):
+            self.outdate(settled.question.subject, SET_CHANGED)
         return settled
 
     def expire_overdue(self) -> Sequence[ApprovalRequest]:
@@ -79,6 +126,17 @@ class StoredRequests:
             return request
         superseded = request.superseded(now)
         return superseded if self._settle([superseded], now) else self._required(request_id)
+
+    def outdate(self, subject: str, why: str) -> None:
+        """Supersedes what a capability still asks for, because it is not what it was.
+
+        Nobody depends on it: what is left waiting is superseded when somebody says yes to it. So
+        where it cannot be done now, whoever changed the capability is not told of a failure.
+        """
+        now = self._journal.clock.now()
+        where = f"{_PENDING} AND subject = ? AND kind = '{RequestKind.ESCALATION}'"
+        with suppress(LedgerProblem):
+            self._settle_all(where, (subject,), lambda each: each.superseded(now, why), now)
 
     def find(self, request_id: str) -> ApprovalRequest | None:
         """The request with this id."""
@@ -146,50 +204,17 @@ class StoredRequests:
 
     def _settle(self, settled: Sequence[ApprovalRequest], now: Instant) -> bool:
         """Ends them all, or none if one of them has ended before."""
+        endings = [ending_of(self._journal, each, now) for each in settled]
 
         def change(transaction: Transaction) -> None:
-            for request in settled:
+            for request, ending in zip(settled, endings, strict=True):
                 _TABLE.update(transaction, request, ("status", *ANSWER_FIELDS), _PENDING)
+                if ending.change is not None:
+                    ending.change(transaction)
 
         try:
-            self._journal.record(*(self._ending(each, now) for each in settled), change=change)
+            drafts = (draft for ending in endings for draft in ending.drafts)
+            self._journal.record(*drafts, change=change)
         except Overtaken:
             return False
         return True
-
-    def _ending(self, request: ApprovalRequest, now: Instant) -> Draft:
-        document = request.to_json()
-        event, payload = _ENDINGS[request.status](document)
-        return self._journal.draft(event, _about(request), payload, now)
-
-
-def _answered(document: dict[str, Json]) -> tuple[EventType, dict[str, Json]]:
-    payload = {**picked(document, "requestId", *ANSWER_FIELDS), "decision": document["status"]}
-    return EventType.APPROVAL_ANSWERED, payload
-
-
-def _expired(document: dict[str, Json]) -> tuple[EventType, dict[str, Json]]:
-    return EventType.APPROVAL_EXPIRED, picked(document, "requestId", "deadline")
-
-
-def _superseded(document: dict[str, Json]) -> tuple[EventType, dict[str, Json]]:
-    payload = {"requestId": document["requestId"], "why": document["reason"]}
-    return EventType.APPROVAL_SUPERSEDED, payload
-
-
-_ENDINGS = {
-    "approved": _answered,
-    "denied": _answered,
-    "expired": _expired,
-    "superseded": _superseded,
-}
-
-
-def _about(request: ApprovalRequest) -> About:
-    question, answer = request.question, request.answer
-    return About(
-        question.subject,
-        actor=None if answer is None else answer.by,
-        session_id=question.session_id,
-        policy_hash=question.policy_hash,
-    )

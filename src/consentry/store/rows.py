@@ -34,6 +34,14 @@ class Overtaken(Exception):
     """Somebody else changed the row first; raised inside a change, and answered by looking again."""
 
 
+class Lapsed(Exception):
+    """A yes to what is not there any more; answered by superseding the request."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
 @dataclass(frozen=True, slots=True)
 class Table(Generic[Kept]):
     """One table: its fields in order, the first of which is the key, and how a value is read."""
