@@ -64,6 +64,7 @@ _TYPES: Final = frozenset(
         "extends_type_clause",
     ]
 )
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _SHAPE: Final = Shape(
     tokens=frozenset({"type", "typeof", "*", "const", "let", "var", "default", "static"}),
     dropped=_TYPES | {"comment", "html_comment", "hash_bang_line"},
@@ -74,7 +75,7 @@ _SHAPE: Final = Shape(
 def extract_javascript(content: bytes, dialect: Dialect = Dialect.JAVASCRIPT) -> Extraction:
     """All that one file gives. Never raises, whatever the content."""
     digest = hashlib.sha256(content).hexdigest()
-    tree = _tree(content.removeprefix(b"\xef\xbb\xbf"), dialect)
+    tree = tree_of(content, dialect)
     if tree is None:
         return unclassified(f"too-large sha256:{digest}", 1, "larger than is read")
     scopes = Scopes(tree)
@@ -92,7 +93,9 @@ def extract_javascript(content: bytes, dialect: Dialect = Dialect.JAVASCRIPT) ->
     return found | Extraction(unclassified=tuple(doubts))
 
 
-def _tree(content: bytes, dialect: Dialect) -> Tree | None:
+def tree_of(content: bytes, dialect: Dialect) -> Tree | None:
+    """The syntax of one file; None when it is larger than is read."""
+    content = content.removeprefix(_BYTE_ORDER_MARK)
     if dialect is Dialect.JAVASCRIPT:
         import tree_sitter_javascript  # noqa: PLC0415 - loaded for such files only
 
