@@ -44,6 +44,7 @@ class Channel(StrEnum):
     BATCH = "batch"
     INBOX = "inbox"
     ELICITATION = "elicitation"
+    LIBRARY = "library"
     POLICY = "policy"
     SYSTEM = "system"
 
