@@ -11,7 +11,7 @@ finds the question it has put before, and puts no other.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from consentry.base.values import dataclass, field
 from consentry.decide.capabilities import Capability, Language
@@ -124,7 +124,7 @@ class CapabilityDesk:
         self._ask = ask
         self._trigger = trigger
 
-    def __enter__(self) -> "CapabilityDesk":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -5,73 +5,49 @@ engine, TypeScript and JavaScript by Deno inside the native box. What an attempt
 only when it succeeded. An attempt asks nobody and changes no stored set.
 """
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from threading import Lock
+from typing import Self, TypeAlias
 
-from consentry.base.values import dataclass, field
+from consentry.base.values import dataclass, replace
 from consentry.decide.capabilities import Language
-from consentry.enforce.confinement import Limits
-from consentry.enforce.native.snippets import SnippetError
+from consentry.declare.profile import EngineName
+from consentry.enforce.engine import Outcome
+from consentry.enforce.engines.ground import EngineGround, leading
+from consentry.enforce.engines.interface import Engine
+from consentry.enforce.engines.nativecode import NativeCode
+from consentry.enforce.engines.registry import made_engine
 from consentry.enforce.native.streamends import Io
-from consentry.record.auditfields import ExecutionStatus, Trigger
+from consentry.record.auditfields import Trigger
+from consentry.service.attemptfacts import denial_of_deno, denial_on_native, done_so_far
+from consentry.service.binding import workspace_here
+from consentry.service.capabilitybinding import bind_python, bind_script
+from consentry.service.codeinset import Attempt, CodeInSet, OpenIo
+from consentry.service.enginechoice import EngineDesk, EngineWish, choose_engine
+from consentry.service.keepsettings import keeping_of
+from consentry.service.keptruns import Place
+from consentry.service.ledgers import state_folder
+from consentry.service.profiles import profile_word
+from consentry.service.recovering import recover_here, tidying_of
+from consentry.service.refusals import Asked, refusals_recorded
+from consentry.service.resultline import NO_RESULT, result_apart, said_at_the_end
 from consentry.service.rundecision import RunDecision
-from consentry.service.runledger import Run
-from consentry.service.surroundings import Surroundings
+from consentry.service.runs import Runner
+from consentry.service.snippetruns import CodeRunner
+from consentry.service.surroundings import Surroundings, own_home
+from consentry.service.takeover import TakeoverTerms
 from consentry.store.journal import Journal
-from consentry.surface.permission_sets import PermissionSet
 
-OpenIo: TypeAlias = Callable[[str], AbstractContextManager[Io]]
-"""Takes the streams for one attempt of what has that name; a terminal is for questions between."""
-
-NATIVE: Final = "native"
-DENO: Final = "deno"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeInSet:
-    """Code, and what it is to run with.
-
-    `name` is how records call it. `network` narrows what the set opens and never adds to it.
-    `read` are paths of the workspace that a task may read besides, whatever its set.
-    """
-
-    code: str = field(repr=False)
-    language: Language
-    name: str
-    permission_set: PermissionSet = PermissionSet.MINIMAL
-    arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    network: tuple[str, ...] = ()
-    read: tuple[str, ...] = ()
-    limits: Limits = field(default_factory=Limits)
-    holds: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """An attempt that is over and recorded.
-
-    `denial` is the text that an escalation is read from, None where there is nothing to ask about:
-    on native the record's own denial, for deno the program's error. `so_far` says in words what the
-    code did. What it printed is in `run.outcome`, where it was kept.
-    """
-
-    run: Run
-    code: CodeInSet
-    engine: str
-    result: object
-    error: SnippetError | None
-    denial: str | None
-    so_far: tuple[str, ...]
-
-    @property
-    def is_success(self) -> bool:
-        """Whether it gave a result, and what it wrote was taken over."""
-        return self.error is None and self.run.status is ExecutionStatus.SUCCESS
+__all__ = ["Attempt", "CodeInSet", "CodePlace", "OpenIo", "run_in_set"]
 
 
 class CodePlace:
-    """The ledger, the workspace and the engines that attempts share; to be closed."""
+    """The ledger, the workspace and the engines that attempts share; to be closed.
+
+    Threads may share it.
+    """
 
     def __init__(
         self, journal: Journal, around: Surroundings, *, workspace: str | None = None
@@ -79,15 +55,44 @@ class CodePlace:
         self.journal = journal
         self.around = around
         self.workspace = workspace
+        self.home = own_home(around).path
+        self._one_at_a_time = Lock()
+        self._python: NativeCode | None = None
+        self._engines: dict[tuple[str, EngineGround], Engine] = {}
 
-    def __enter__(self) -> "CodePlace":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def effects(self, journal: Journal) -> Place:
+        """Where the effects of runs are kept."""
+        return Place(journal, state_folder(self.around), keeping_of(self.around))
+
+    def python(self) -> NativeCode:
+        """The engine of snippets."""
+        with self._one_at_a_time:
+            if self._python is None:
+                self._python = NativeCode(self.home)
+            return self._python
+
+    def engine(self, name: str, ground: EngineGround) -> Engine:
+        """The engine of that name for this ground."""
+        with self._one_at_a_time:
+            if (name, ground) not in self._engines:
+                self._engines[name, ground] = made_engine(name, ground)
+            return self._engines[name, ground]
+
     def close(self) -> None:
         """Ends the engines that were kept."""
+        with self._one_at_a_time:
+            python, self._python = self._python, None
+            engines, self._engines = self._engines, {}
+        if python is not None:
+            python.close()
+        for each in engines.values():
+            each.close()
 
 
 def run_in_set(
@@ -100,6 +105,93 @@ def run_in_set(
 ) -> Attempt:
     """One attempt; raises when it could not be started or recorded.
 
-    `decision` is made by `rundecision.by_permission_set`.
+    `decision` is made by `rundecision.by_permission_set`; its execution is the workflow that the
+    record names.
     """
-    raise NotImplementedError
+    journal = _in_execution(place.journal, decision)
+    asked = Asked((code.name,), profile_word(code.permission_set), trigger, decision=decision)
+    with refusals_recorded(asked, lambda: nullcontext(journal)):
+        workspace = workspace_here(place.around, place.workspace)
+        effects = place.effects(journal)
+        start = (
+            _python(place, code, workspace) if _is_python(code) else _deno(place, code, workspace)
+        )
+    recover_here(effects)
+    terms = TakeoverTerms(tidying=tidying_of(effects), only_on_success=True)
+    with open_io(code.name) as io:
+        return start(_Order(journal, effects.state, decision, terms, trigger, io))
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What an attempt is started with, once its confinement is compiled."""
+
+    journal: Journal
+    state: Path
+    decision: RunDecision
+    terms: TakeoverTerms
+    trigger: Trigger
+    io: Io
+
+
+_Start: TypeAlias = Callable[[_Order], Attempt]
+
+
+def _is_python(code: CodeInSet) -> bool:
+    return code.language is Language.PYTHON
+
+
+def _in_execution(journal: Journal, decision: RunDecision) -> Journal:
+    in_set = decision.in_set
+    if in_set is None:
+        return journal
+    return replace(journal, context=replace(journal.context, workflow_id=in_set.execution_id))
+
+
+def _python(place: CodePlace, code: CodeInSet, workspace: Path) -> _Start:
+    wish, bound = bind_python(code, workspace, place.around)
+    engine = place.python()
+    plan = engine.compile(bound.confinement, bound.protected)
+
+    def start(order: _Order) -> Attempt:
+        runner = CodeRunner(engine, order.journal, order.state, place.home)
+        run = runner.run(
+            wish, bound, plan, order.io, order.trigger, decision=order.decision, terms=order.terms
+        )
+        denial = denial_on_native(run, run.error)
+        return Attempt(run, code, run.result, run.error, denial, done_so_far(run))
+
+    return start
+
+
+def _deno(place: CodePlace, code: CodeInSet, workspace: Path) -> _Start:
+    around = place.around
+    bound_script = bind_script(code, workspace, around)
+    bound, script = bound_script.bound, bound_script.script
+    path, state = around.environ.get("PATH", ""), state_folder(around)
+    ground = EngineGround(place.home, bound.protected, path, state, environ=leading(around.environ))
+    desk = EngineDesk(lambda name: place.engine(name, ground))
+    chosen = choose_engine(EngineWish(EngineName.DENO), bound.confinement, desk)
+
+    def start(order: _Order) -> Attempt:
+        with result_apart(script.mark, order.io) as relay:
+
+            def has_result(outcome: Outcome) -> bool:
+                return relay.answer(outcome.stdout)[1] is None
+
+            run = Runner(chosen.engine, order.journal, order.state, place.home).run(
+                bound,
+                chosen.plan,
+                order.io,
+                decision=order.decision,
+                terms=replace(order.terms, has_result=has_result),
+                trigger=order.trigger,
+                given={script.path: script.content},
+            )
+            result, error = relay.answer(run.outcome.stdout)
+        if error is not None and error.type == NO_RESULT:
+            error = said_at_the_end(run.outcome.stderr) or error
+        run = replace(run, outcome=replace(run.outcome, stdout=relay.kept))
+        return Attempt(run, code, result, error, denial_of_deno(run, error), done_so_far(run))
+
+    return start

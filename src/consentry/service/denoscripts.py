@@ -22,7 +22,8 @@ from consentry.service.programsearch import (
 )
 from consentry.service.surroundings import Surroundings
 
-_ITS_OWN: Final = ("DENO_", "NODE_", "NPM_CONFIG_")
+ITS_OWN: Final = ("DENO_", "NODE_", "NPM_CONFIG_")
+"""How variables begin that change Deno itself."""
 _NAME_IT: Final = "name the script alone, as in `consentry exec --engine deno -- script.ts`"
 
 
@@ -36,14 +37,19 @@ class DenoScript:
 
 def find_script(word: str, around: Surroundings, *, has_fallback: bool) -> DenoScript | None:
     """What the line names; None where Deno is missing and another engine may take the line."""
-    deno = _deno(around)
-    if deno is None and has_fallback:
+    if has_fallback and _deno(around) is None:
         return None
+    return DenoScript(require_deno(around), _script(word, around))
+
+
+def require_deno(around: Surroundings) -> Path:
+    """The program; raises where it is missing."""
+    deno = _deno(around)
     if deno is None:
         raise Refused(
             Code.NOT_ENFORCEABLE, f"the engine `deno` is not here: {NOT_HERE}", help_line=REMEDY
         )
-    return DenoScript(deno, _script(word, around))
+    return deno
 
 
 def require_script_alone(execute: Iterable[str], environment: Iterable[str]) -> None:
@@ -55,7 +61,7 @@ def require_script_alone(execute: Iterable[str], environment: Iterable[str]) -> 
             help_line="leave --exec out, or run the program by itself, with another engine",
         )
     for name in environment:
-        if name.upper().startswith(_ITS_OWN):
+        if name.upper().startswith(ITS_OWN):
             raise UsageProblem(
                 Code.USAGE,
                 f"`--env {name}` changes Deno itself, and not only what its script can see",

@@ -1,0 +1,191 @@
+"""Binds code to the permission set it runs in: the confinement, and nothing beyond the set.
+
+The same table for both engines. Here, and nowhere else, `trusted` becomes a confinement: no line can
+name it, and what is stored under it was put there by hand. What a list of hosts says narrows what the
+set opens; where the set opens no network, it opens nothing.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from consentry.base.values import dataclass, replace
+from consentry.enforce.confinement import Confinement, Program
+from consentry.enforce.denoflags import OWN_VARIABLES, RUN, FlagGround, deno_options
+from consentry.enforce.egress.ports import proxy_variables
+from consentry.enforce.native.runtime import ENVIRONMENT
+from consentry.enforce.programfiles import Started
+from consentry.enforce.roots import OWN_FOLDERS, is_own
+from consentry.service.binding import ANY, NONE, BoundWish, granted_pattern, protected_in
+from consentry.service.capabilityscripts import Script, plain_name, script_of
+from consentry.service.codeinset import CodeInSet
+from consentry.service.denoscripts import ITS_OWN, require_deno
+from consentry.service.profiles import profile_word
+from consentry.service.programbinding import environment_of, found_at, program_of
+from consentry.service.programsearch import is_protected
+from consentry.service.protection import protected_here
+from consentry.service.snippetruns import ENDING, CodeWish, require_snippet, words_of_code
+from consentry.service.surroundings import Surroundings, own_home
+from consentry.surface.dimensions import Level
+from consentry.surface.lattice import Surface, host_access
+from consentry.surface.pattern import Anchor, Pattern, Wildcard
+from consentry.surface.patterns import PatternScope
+from consentry.surface.permission_sets import PermissionSet, definition
+from consentry.surface.protected import ProtectedRoots
+
+_TOP: Final = Path("/")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_NEVER_HANDED_ON: Final = (*ITS_OWN, "LD_", "PYTHON", "CONSENTRY_")
+"""How variables begin that would load native code, change an interpreter, or speak of our own."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundScript:
+    """A script, bound; its bytes are found inside at its path."""
+
+    bound: BoundWish
+    script: Script
+
+
+def bind_python(
+    code: CodeInSet, workspace: Path, around: Surroundings
+) -> tuple[CodeWish, BoundWish]:
+    """The snippet, and the confinement of its set; raises before anything is recorded or started."""
+    name = plain_name(code.name) + ENDING
+    wish = CodeWish(
+        source=code.code.encode(),
+        name=name,
+        permission_set=code.permission_set,
+        arguments=code.arguments,
+        limits=code.limits,
+    )
+    require_snippet(wish)
+    protected, surface = _granted(code, workspace, around)
+    program = Program(path=Path(name), words=words_of_code(wish), folder=workspace)
+    confinement = Confinement(
+        surface=surface,
+        workspace=workspace,
+        program=program,
+        environment={**_variables(code, around), **ENVIRONMENT}
+        | proxy_variables(surface.net_access),
+        limits=code.limits,
+    )
+    started = Started(program.path, (), ())
+    return wish, BoundWish(confinement, started, profile_word(code.permission_set), protected)
+
+
+def bind_script(code: CodeInSet, workspace: Path, around: Surroundings) -> BoundScript:
+    """The same for what Deno runs."""
+    script = script_of(code.name, code.language, code.code, code.arguments)
+    deno = require_deno(around)
+    protected, granted = _granted(code, workspace, around)
+    surface = granted | Surface.of(run=[re.sub(r"([*?\\])", r"\\\1", str(deno))])
+    ground = FlagGround(workspace, workspace, own_home(around).path)
+    options = deno_options(surface, code.permission_set, ground, code.limits.memory_bytes)
+    wish = CodeWish(b"", code.name, arguments=code.arguments)
+    words = (str(deno), RUN, *options, str(script.path), *words_of_code(wish)[1:])
+    found = replace(found_at(deno, words, workspace), script=None)
+    program = program_of([found], (), workspace, protected, shown=[workspace])
+    confinement = Confinement(
+        surface=surface,
+        workspace=workspace,
+        program=replace(program, copies=(*program.copies, script.path)),
+        environment=environment_of(_variables(code, around), around)
+        | proxy_variables(surface.net_access)
+        | OWN_VARIABLES,
+        limits=code.limits,
+    )
+    profile = profile_word(code.permission_set)
+    return BoundScript(BoundWish(confinement, found.started, profile, protected), script)
+
+
+def _granted(
+    code: CodeInSet, workspace: Path, around: Surroundings
+) -> tuple[ProtectedRoots, Surface]:
+    """What is never granted here, and what the set opens of the rest."""
+    protected = protected_in(code.read, workspace, workspace, around)
+    surface = definition(code.permission_set).surface
+    if code.permission_set is PermissionSet.TRUSTED:
+        places = _everything(protected)
+        protected = protected_here(around, workspace, *places)
+        surface = replace(surface, fs_read_roots=_reading(["./", "/tmp/"], places))  # noqa: S108 - the box's own
+    named = [granted_pattern(each, workspace, workspace, may_be_new=False) for each in code.read]
+    return protected, narrowed(surface | Surface.of(read=named), code.network)
+
+
+def narrowed(surface: Surface, named: tuple[str, ...]) -> Surface:
+    """The same with no more network than is named; what is not open is not opened."""
+    if not named or surface.net_access.level is Level.NONE:
+        return surface
+    if NONE in named:
+        return replace(surface, net_access=host_access(Level.NONE))
+    given = surface.net_access if ANY in named else host_access(list(named))
+    is_open = surface.net_access.level is Level.ANY
+    return replace(surface, net_access=given if is_open else surface.net_access & given)
+
+
+def _everything(protected: ProtectedRoots) -> tuple[Path, ...]:
+    """What lies at the top of the host's tree, and may be shown.
+
+    The whole tree at once can be shown to nobody: it holds the kernel's own file systems. Around what
+    every run has in its own way, its own folders and its interpreter, the neighbours are taken one
+    by one.
+    """
+    prefixes = {Path(os.path.realpath(each)) for each in (sys.prefix, sys.base_prefix)}
+    apart = frozenset((*map(Path, OWN_FOLDERS), *prefixes))
+    return tuple(_around(_TOP, apart, protected))
+
+
+def _around(folder: Path, apart: frozenset[Path], protected: ProtectedRoots) -> Iterator[Path]:
+    for place in _entries(folder):
+        if place in apart or not _may_be_shown(place, protected):
+            continue
+        if any(each.is_relative_to(place) for each in apart):
+            yield from _around(place, apart, protected)
+        else:
+            yield place
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder / name for name in os.listdir(folder))  # noqa: PTH208 - names alone
+    except OSError:
+        return []
+
+
+def _may_be_shown(place: Path, protected: ProtectedRoots) -> bool:
+    """A folder or file that is no link, not the run's own, and in no place that is never granted."""
+    return (
+        not place.is_symlink()
+        and (place.is_dir() or place.is_file())
+        and os.access(place, os.R_OK | os.X_OK if place.is_dir() else os.R_OK)
+        and not is_own(place)
+        and not is_protected(place, protected)
+        and place != Path("/usr")
+    )
+
+
+def _reading(own: list[str], places: tuple[Path, ...]) -> PatternScope:
+    named = [*own, *map(_spelled, places)]
+    return Surface.of(read=named).fs_read_roots
+
+
+def _spelled(place: Path) -> str:
+    below: Literal[Wildcard.FOLDERS] | None = Wildcard.FOLDERS if place.is_dir() else None
+    return Pattern.literal(Anchor.ABSOLUTE, place.parts[1:], and_below=below).text
+
+
+def _variables(code: CodeInSet, around: Surroundings) -> Mapping[str, str]:
+    """What the set opens of the environment with the values it has here; ours go before them."""
+    if definition(code.permission_set).surface.env_read.level is not Level.ANY:
+        return {}
+    return {
+        name: value
+        for name, value in around.environ.items()
+        if _VARIABLE.fullmatch(name)
+        and not name.upper().startswith(_NEVER_HANDED_ON)
+        and "\0" not in value
+    }

@@ -1,0 +1,158 @@
+"""Takes the result of a script out of what it prints, while that passes.
+
+The result stands on one line behind a mark that only this run has. It is the program's own word: code
+that finds the mark can say that it gave back anything, and nothing more. How it ended, what it read
+and what it wrote is told by the engine.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Final
+
+from consentry.enforce.native.snippets import MOST_DEPTH, MOST_RESULT, SnippetError, is_shallow
+from consentry.enforce.native.streamends import Io
+from consentry.enforce.streams import write_all
+
+NO_RESULT: Final = "NoResult"
+
+_PART: Final = 1 << 16
+_COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
+_LAST_WORDS: Final = re.compile(r"^error: (?:Uncaught (?:\(in promise\) )?)?(\w+): (.*)$", re.M)
+
+
+class ResultLine:
+    """Cuts the result out of a stream while it passes; of several, the last one counts."""
+
+    def __init__(self, mark: bytes) -> None:
+        self.mark = mark
+        self._held = b""
+        self._line: bytearray | None = None
+        self._found: bytes | None = None
+
+    def pass_on(self, part: bytes, *, is_last: bool = False) -> bytes:
+        """The next bytes without what is ours; what could be the beginning of a mark waits."""
+        rest, passed = self._held + part, bytearray()
+        self._held = b""
+        while rest:
+            if self._line is not None:
+                line, end, rest = rest.partition(b"\n")
+                room = MOST_RESULT + 1 - len(self._line)
+                self._line += line[: max(0, room)]
+                if end or is_last:
+                    self._found, self._line = bytes(self._line), None
+                continue
+            before, mark, rest = rest.partition(self.mark)
+            if mark:
+                passed += before
+                self._line = bytearray()
+                continue
+            kept = 0 if is_last else self._beginning(before)
+            passed += before[: len(before) - kept]
+            self._held = before[len(before) - kept :]
+        return bytes(passed)
+
+    def _beginning(self, content: bytes) -> int:
+        """How many of the last bytes could go on to be the mark."""
+        most = min(len(content), len(self.mark) - 1)
+        return next((size for size in range(most, 0, -1) if content.endswith(self.mark[:size])), 0)
+
+    def answer(self) -> tuple[object, SnippetError | None]:
+        """What it gave back, or what went wrong; when all has passed."""
+        found = self._found
+        if found is None:
+            return None, SnippetError(NO_RESULT, "the code ended without a result")
+        if len(found) > MOST_RESULT:
+            message = f"the result has more than {MOST_RESULT} bytes"
+            return None, SnippetError("ResultTooLarge", message)
+        return _read(found)
+
+
+def _read(content: bytes) -> tuple[object, SnippetError | None]:
+    try:
+        document = json.loads(content)
+        if not is_shallow(document, MOST_DEPTH):
+            message = f"the result has more than {MOST_DEPTH} lists and objects in each other"
+            return None, SnippetError("ResultNotJson", message)
+        if document["ok"] is True:
+            return document["result"], None
+        said = document["error"]
+        trace = str(said.get("traceback", ""))
+        return None, SnippetError(str(said["type"]), str(said["message"]), trace)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None, SnippetError(NO_RESULT, "the code ended without a result")
+
+
+def said_at_the_end(stderr: bytes) -> SnippetError | None:
+    """The error that Deno itself printed of code that never came to say anything."""
+    found = _LAST_WORDS.findall(_COLOURS.sub("", stderr.decode("utf-8", "replace")))
+    return SnippetError(*found[-1]) if found else None
+
+
+class Relay:
+    """Hands on what a run prints, without its result; what is kept of it is cut when it is over."""
+
+    def __init__(self, line: ResultLine, io: Io) -> None:
+        self._line = line
+        self._io = io
+        self._leads_to = io.stdout
+        self._reader: int | None = None
+        self._thread: Thread | None = None
+        self._answer: tuple[object, SnippetError | None] | None = None
+        self.kept = b""
+
+    def begin(self) -> None:
+        """Stands between, where the output leads somewhere."""
+        if self._leads_to is None:
+            self._io.keeps = True
+            return
+        self._reader, self._io.stdout = os.pipe2(os.O_CLOEXEC)
+        self._thread = Thread(target=self._pass, daemon=True)
+        self._thread.start()
+
+    def answer(self, stdout: bytes) -> tuple[object, SnippetError | None]:
+        """What came of the run that is over and printed this, as far as it was kept."""
+        if self._answer is None:
+            self.end()
+            self.kept = self._cut(stdout)
+            self._answer = self._line.answer()
+        return self._answer
+
+    def _cut(self, stdout: bytes) -> bytes:
+        if self._leads_to is None:
+            return self._line.pass_on(stdout, is_last=True)
+        return ResultLine(self._line.mark).pass_on(stdout, is_last=True)
+
+    def _pass(self) -> None:
+        reader, leads_to = self._reader, self._leads_to
+        if reader is None or leads_to is None:
+            return
+        while part := os.read(reader, _PART):
+            write_all(leads_to, self._line.pass_on(part))
+        write_all(leads_to, self._line.pass_on(b"", is_last=True))
+
+    def end(self) -> None:
+        """Lets go of what stands between; all has passed then."""
+        if self._thread is None:
+            return
+        if self._io.stdout is not None:
+            os.close(self._io.stdout)
+        self._io.stdout = self._leads_to
+        self._thread.join()
+        self._thread = None
+        if self._reader is not None:
+            os.close(self._reader)
+
+
+@contextmanager
+def result_apart(mark: bytes, io: Io) -> Iterator[Relay]:
+    """Takes the result behind that mark out of what is printed there."""
+    relay = Relay(ResultLine(mark), io)
+    relay.begin()
+    try:
+        yield relay
+    finally:
+        relay.end()
