@@ -5,6 +5,8 @@ meets its limit. A program that prints to a terminal gets one of its own, whose 
 that it can neither type for the user nor change the user's settings. Where only other streams are a
 terminal they are the program's as they are: it cannot type there (the kernel's call for that is closed in
 the box), and whoever started it puts the settings back.
+
+A run whose questions are put to a person while it goes on has a curtain before that terminal.
 """
 
 import errno
@@ -17,7 +19,8 @@ import sys
 import termios
 import tty
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Condition
 from typing import Final
 
 from consentry.base.values import dataclass, field
@@ -142,6 +145,92 @@ class Terminal:
             if end >= 0:
                 os.close(end)
         self.ours = self.its = -1
+
+
+class Curtain:
+    """Between a program and a terminal on which a person is asked meanwhile; threads share it.
+
+    While it is shut nothing of the program is shown there and no key reaches it. What it prints then
+    stays in its pipe, which fills; nothing is lost. Whoever asks shuts and opens it, whoever stays with
+    the run obeys.
+    """
+
+    def __init__(self) -> None:
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self._change = Condition()
+        self._is_wanted = False
+        self._is_shut = False
+        self._is_over = False
+        self._interrupts = 0
+
+    def fileno(self) -> int:
+        """What becomes readable when it is to be shut or opened."""
+        return self._bell
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether the person is being asked."""
+        return self._is_shut
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the program has ended, and nothing that it asked for matters any more."""
+        return self._is_over
+
+    def shut(self, seconds: float) -> bool:
+        """Waits so long for the terminal to be free; false where it is not, which may change yet."""
+        with self._change:
+            self._is_wanted = True
+            self._ring()
+            return self._change.wait_for(lambda: self._is_shut or self._is_over, seconds)
+
+    def open(self) -> None:
+        """The terminal is the program's again."""
+        with self._change:
+            self._is_wanted = False
+            self._interrupts = 0
+            self._ring()
+
+    def interrupt(self) -> bool:
+        """An interrupt from the keyboard: true where it was meant for whoever asks."""
+        is_meant = self._is_shut
+        self._interrupts += is_meant
+        return is_meant
+
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether the person turned away from the question that is on the terminal."""
+        return self._interrupts > 0
+
+    def wanted(self) -> bool:
+        """For whoever obeys: takes the bell, and says whether it is to be shut now."""
+        with suppress(BlockingIOError):
+            os.eventfd_read(self._bell)
+        return self._is_wanted
+
+    def obeyed(self, *, is_shut: bool) -> None:
+        """For whoever obeys: it is done."""
+        with self._change:
+            self._is_shut = is_shut
+            self._change.notify_all()
+
+    def end(self) -> None:
+        """For whoever obeys: the program is over, and so is every question of it."""
+        with self._change:
+            self._is_over = True
+            self._change.notify_all()
+
+    def close(self) -> None:
+        """Lets go of the bell; to be called when nobody asks any more."""
+        with self._change:
+            self._is_over = True
+            bell, self._bell = self._bell, -1
+            self._change.notify_all()
+        os.close(bell)
+
+    def _ring(self) -> None:
+        if self._bell >= 0:
+            os.eventfd_write(self._bell, 1)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from consentry.enforce.egress.ports import ways_of
 from consentry.enforce.egress.report import Reached
 from consentry.enforce.egress.secrets import Secret
-from consentry.enforce.held import HeldDesk
+from consentry.enforce.held import HeldDesk, HeldRecord
 from consentry.enforce.native.parent import Running
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
@@ -53,7 +53,7 @@ class BoxNetwork:
         secrets: Sequence[Secret] = (),
         desk: HeldDesk | None = None,
     ) -> None:
-        """`desk` is asked about what was not granted, while the connection waits."""
+        """`desk` is asked about what was not granted, while the connection waits; ended with the run."""
         self._proxy = proxy
         self._desk = desk
         self._access = access
@@ -74,10 +74,22 @@ class BoxNetwork:
     def finish(self) -> Reached:
         """Nothing is let through any more; what was."""
         served, self._served = self._served, None
-        return Reached() if served is None else served.finish()
+        reached = Reached() if served is None else served.finish()
+        self._ask_no_more()
+        return reached
+
+    @property
+    def held(self) -> tuple[HeldRecord, ...]:
+        """What waited for an answer in this run, whoever asked the desk."""
+        return () if self._desk is None else self._desk.records()
 
     def close(self) -> None:
         """Of a run whose record nobody waits for."""
         if self._served is not None:
             self._served.close()
             self._served = None
+        self._ask_no_more()
+
+    def _ask_no_more(self) -> None:
+        if self._desk is not None:
+            self._desk.close()

@@ -28,6 +28,7 @@ from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
 from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
+from consentry.enforce.held import HeldDesk
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
@@ -337,9 +338,10 @@ class NativeEngine:
             held.count_on_disk(disk.uppers())
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
-        io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal, io.ends)
+        io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal, io.ends, io.curtain)
         wanted = plan.wanted
-        network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets)
+        desk = None if io.holds is None else HeldDesk(io.holds)
+        network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets, desk)
         try:
             supervised = self._supervised(io.supervisor, running, allowed, go, network)
         except BaseException:
@@ -355,7 +357,10 @@ class NativeEngine:
         reached = network.finish()
         require_built(supervised.ended)
         attested = None if records is None else records.finish()
-        outcome = self._outcome(plan, supervised, streams.pipes, held, attested, reached)
+        outcome = replace(
+            self._outcome(plan, supervised, streams.pipes, held, attested, reached),
+            held_operations=network.held,
+        )
         return outcome if disk is None else with_layer_on_disk(outcome, disk)
 
     def _supervised(

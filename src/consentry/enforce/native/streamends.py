@@ -9,7 +9,7 @@ from consentry.base.errors import Refused
 from consentry.base.values import dataclass, field
 from consentry.enforce.held import HoldKeeper
 from consentry.enforce.native.supervisor import Supervisor
-from consentry.enforce.streams import Pipe, Terminal
+from consentry.enforce.streams import Curtain, Pipe, Terminal
 
 
 @dataclass(slots=True)
@@ -21,6 +21,7 @@ class Io:
     while it passes. `hears` is told what passes on standard error, and what is shown on a terminal.
     `ends` is asked at least once a second whether the run is to be ended. `holds` is asked about what
     the grants refuse, and the program waits for the answer; without it, that is refused at once.
+    `curtain` is between the program and a terminal on which those questions are put.
     """
 
     stdin: int | None = None
@@ -32,6 +33,7 @@ class Io:
     hears: Callable[[bytes], None] | None = field(default=None, repr=False)
     ends: Callable[[], bool] | None = field(default=None, repr=False)
     holds: HoldKeeper | None = field(default=None, repr=False)
+    curtain: Curtain | None = field(default=None, repr=False)
     supervisor: Supervisor | None = field(default=None, repr=False)
 
 

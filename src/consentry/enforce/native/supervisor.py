@@ -16,7 +16,7 @@ from typing import Final
 from consentry.base.values import dataclass, field
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.running import Ended, RunningBox
-from consentry.enforce.streams import Pipe, Terminal
+from consentry.enforce.streams import Curtain, Pipe, Terminal
 
 _GRACE: Final = 2.0
 _MOST_WAIT: Final = 1.0
@@ -53,6 +53,8 @@ class Supervisor:
     pipes: tuple[Pipe, ...] = ()
     terminal: Terminal | None = None
     ends: Callable[[], bool] | None = None
+    curtain: Curtain | None = None
+    _behind: dict[int, Callable[[], None]] = field(default_factory=dict)
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     _printed: int = 0
     _timed_out: bool = False
@@ -113,18 +115,22 @@ class Supervisor:
             pipe.close()
         if self.terminal is not None:
             self.terminal.close()
+        if self.curtain is not None:
+            self.curtain.end()
 
     def _stay(self) -> None:
         deadline = None
         if self.bounds.wall_seconds is not None:
             deadline = time.monotonic() + self.bounds.wall_seconds
-        while not self._is_over or self._has_output():
+        while not self._is_over or self._has_output() or self._behind:
             for key, _ in self._selector.select(self._patience(deadline)):
                 key.data()
             self._hold(deadline)
 
     def _register(self) -> None:
         self._selector.register(self.running, selectors.EVENT_READ, self._hear)
+        if self.curtain is not None:
+            self._selector.register(self.curtain, selectors.EVENT_READ, self._draw)
         for pipe in self.pipes:
             os.close(pipe.writer)
             pipe.writer = -1
@@ -158,6 +164,38 @@ class Supervisor:
             if not self.running.hear():
                 self._selector.unregister(self.running)
                 self._is_over = True
+        if self._is_over and self.curtain is not None:
+            self.curtain.end()
+
+    def _draw(self) -> None:
+        """Leaves the terminal to whoever asks there, or takes it back."""
+        curtain = self.curtain
+        if curtain is None:
+            return
+        is_wanted = curtain.wanted()
+        if is_wanted and not curtain.is_shut:
+            watched = self._selector.get_map()
+            for each in [each for each in self._on_terminal() if each in watched]:
+                self._behind[each] = watched[each].data
+                self._selector.unregister(each)
+        elif not is_wanted:
+            for each, callback in self._behind.items():
+                self._selector.register(each, selectors.EVENT_READ, callback)
+            self._behind.clear()
+        curtain.obeyed(is_shut=is_wanted)
+
+    def _on_terminal(self) -> list[int]:
+        """What is shown to the person, or typed by them; other output goes on."""
+        found = [
+            pipe.reader
+            for pipe in self.pipes
+            if pipe.reader >= 0 and pipe.passes_to is not None and os.isatty(pipe.passes_to)
+        ]
+        if self.terminal is not None:
+            found.append(self.terminal.ours)
+            if self.terminal.typed is not None:
+                found.append(self.terminal.typed)
+        return found
 
     def _pass(self, pipe: Pipe) -> None:
         count = pipe.take(self._room)
