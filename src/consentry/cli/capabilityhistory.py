@@ -14,7 +14,7 @@ from consentry.cli.capabilityplace import (
 )
 from consentry.cli.capabilitytext import document_of
 from consentry.cli.command import PlainCommand, Text, output_of
-from consentry.cli.escalationtext import decision_document
+from consentry.cli.escalationtext import LONGEST_REASON, decision_document
 from consentry.cli.hanging import hanging
 from consentry.cli.output import Output
 from consentry.cli.table import Page
@@ -76,11 +76,12 @@ def _lines(
         if before is None or each.version != before.version:
             version = output.paint(f"version {each.version}", "bold")
             yield f"{start}{version}, {each.language}, {_set_of(each)}"
-            yield f"{' ' * len(start)}{each.code_hash}"
+            yield f"  code {each.code_hash}"
         else:
-            who = _decided(approved, each)
-            said = f"{before.permission_set} → {each.permission_set}, {who}"
-            yield from hanging(start, said)
+            is_by_hand = each.permission_source is PermissionSource.MANUAL
+            how = "by hand" if is_by_hand else "approved"
+            yield f"{start}{before.permission_set} → {each.permission_set}, {how}"
+            yield from _decided(approved, each)
         before = each
 
 
@@ -93,15 +94,16 @@ def _set_of(capability: Capability) -> str:
     )
 
 
-def _decided(approved: list[PermissionAuditLogEntry], change: Capability) -> str:
+def _decided(approved: list[PermissionAuditLogEntry], change: Capability) -> Iterator[str]:
     """Who decided a change, by the row of the log that was written with it; each row once."""
-    how = "by hand" if change.permission_source is PermissionSource.MANUAL else "approved"
     for index, row in enumerate(approved):
         apart = abs(row.timestamp.unix_ms - change.updated_at.unix_ms)
         if row.to_set is change.permission_set and apart < _CLOSE_MS:
             del approved[index]
-            return f"{how} by {safe_line(row.approved_by or 'nobody')}"
-    return how
+            yield from hanging("  by ", safe_line(row.approved_by or "nobody"))
+            if row.reason:
+                yield from hanging("  because ", safe_line(row.reason, limit=LONGEST_REASON))
+            return
 
 
 history = PlainCommand(

@@ -7,9 +7,10 @@ from functools import partial
 import click
 
 from consentry.base.codes import ExitStatus
+from consentry.base.values import replace
 from consentry.cli.capabilityasking import TerminalEscalations
 from consentry.cli.capabilityend import document_of, status_of, tell_end
-from consentry.cli.capabilityplace import complete_capability
+from consentry.cli.capabilityplace import complete_capability, found_capability
 from consentry.cli.codevalues import argument
 from consentry.cli.command import PlainCommand, Text, output_of
 from consentry.cli.output import Output
@@ -96,6 +97,7 @@ def _run(
             holds=hold,
         )
         with journal_of_terminal(around) as journal:
+            wish = replace(wish, name_or_id=found_capability(journal, name).capability_id)
             desk = Desk(journal, own_settings(around).approvals)
             ask = TerminalEscalations(desk, around, waits=not no_wait)
             with CapabilityDesk(journal, around, ask=ask, workspace=workspace) as runs:

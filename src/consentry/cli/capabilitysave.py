@@ -83,7 +83,8 @@ def _save(
 
 
 def _tell(output: Output, before: Capability | None, saved: Capability) -> None:
-    is_unchanged = before is not None and before.version == saved.version
+    is_same_code = before is not None and before.version == saved.version
+    is_unchanged = is_same_code and before == saved
     if output.json:
         body = {"capability": document_of(saved), "unchanged": is_unchanged}
         output.document("capability-save", body)
@@ -91,8 +92,8 @@ def _tell(output: Output, before: Capability | None, saved: Capability) -> None:
         output.text(saved.capability_id)
     else:
         said = f"{saved.name}, version {saved.version} ({saved.language})"
-        first = f"unchanged: {said}" if is_unchanged else f"saved {said}"
-        output.text("\n".join([first, *set_lines(saved)]))
+        first = f"the code is as it was: {said}" if is_same_code else f"saved {said}"
+        output.text("\n".join([f"unchanged: {said}" if is_unchanged else first, *set_lines(saved)]))
 
 
 def _settable(word: str) -> PermissionSet:

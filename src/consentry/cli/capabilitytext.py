@@ -11,7 +11,7 @@ from consentry.decide.capabilities import (
     determine_permission_set,
 )
 from consentry.surface.permission_sets import PermissionSet, definition
-from consentry.surface.sentence import gain_in_words, in_words
+from consentry.surface.sentence import gain_in_words
 
 MOST_PATTERNS = 12
 _LABEL = 10
@@ -35,10 +35,10 @@ def why_that_set(capability: Capability) -> str:
 
 
 def set_lines(capability: Capability) -> Iterator[str]:
-    """The set in which it runs, why, what that opens, and what in the code speaks for it."""
+    """The set in which it runs, why, what that does, and what in the code speaks for it."""
     runs_in = determine_permission_set(capability)
     yield from row("runs in", f"{runs_in}: {why_that_set(capability)}")
-    yield from row("", in_words(definition(runs_in).surface))
+    yield from row("", definition(runs_in).summary)
     if capability.detected_patterns:
         yield from row("found", _patterns(capability.detected_patterns))
 

@@ -5,18 +5,16 @@ it is taken only when the last page was seen; it cannot be remembered for a time
 opens that one object to that one run. What programs said was made safe where it was put into the lines.
 """
 
-import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from consentry.base.safetext import safe_line
 from consentry.cli.dialogue import Sheet
 from consentry.cli.promptpages import PromptPages
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.escalationask import EscalationAsk
+from consentry.decide.heldask import HeldAsk
 
 REJECTS = ("r", "reject")
-_SPACED = re.compile("(?<=[a-z])(?=[A-Z])")
 
 
 def escalation_sheet(request: ApprovalRequest) -> Sheet:
@@ -45,16 +43,10 @@ def _about(request: ApprovalRequest, ask: EscalationAsk) -> Sequence[str]:
 
 
 def hold_sheet(request: ApprovalRequest) -> Sheet:
-    """An operation of a run that waits for the answer, with what is known of it."""
-    lines = [safe_line(request.question.text), "", *_held(request)]
+    """An operation of a run that waits for the answer; raises where the request is none."""
+    lines = [
+        *HeldAsk.of(request).lines(),
+        f"Request: {request.request_id}",
+        f"Answer by: {request.deadline.shown()}",
+    ]
     return Sheet(lambda width, height, _: PromptPages.of_lines(lines, width, height))
-
-
-def _held(request: ApprovalRequest) -> Iterator[str]:
-    preview = request.question.preview
-    for key, value in preview.items() if isinstance(preview, dict) else ():
-        if value is not None and value != []:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield f"{_SPACED.sub(' ', key).capitalize()}: {safe_line(text)}"
-    yield f"Request: {request.request_id}"
-    yield f"Answer by: {request.deadline.shown()}"
