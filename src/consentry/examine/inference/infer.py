@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from consentry.base.values import dataclass
-from consentry.examine.atoms import Extraction
 from consentry.examine.extracted import surface_of
 from consentry.examine.inference.inferred import UNREADABLE, Inferred, Language
 from consentry.examine.inference.patterns import kept_patterns, pattern_of
 from consentry.examine.inference.powers import Power, Powers, powers_of
 from consentry.examine.inference.tables import tables
-from consentry.examine.inference.toolcalls import tool_calls
+from consentry.examine.inference.toolcalls import Called, tool_calls
 from consentry.surface.permission_sets import PermissionSet, least_sets_covering
 
 NO_POWERS: Final = 0.95
@@ -40,10 +39,12 @@ _TWO: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Code that could be read: its powers, and the tools that it calls."""
+    """Code that could be read: what it does, and what its calls say besides."""
 
-    extraction: Extraction
+    powers: Powers
     tools: frozenset[str]
+    machine: frozenset[str] = frozenset()
+    """What it asks of the machine itself, which no set opens."""
 
 
 def infer(code: str, language: Language) -> Inferred:
@@ -51,14 +52,16 @@ def infer(code: str, language: Language) -> Inferred:
     read = _read(code, language)
     if read is None:
         return UNREADABLE
-    powers = powers_of(read.extraction)
+    powers = read.powers
     tools = {f"tool:{name}" for name in read.tools}
     uncovered = {pattern_of(each.atom) for each in powers.held if each.opened_by is None}
-    patterns = kept_patterns(uncovered | tools, powers.patterns)
+    machine = {f"sys:{name}" for name in read.machine}
+    patterns = kept_patterns(uncovered | machine | tools, powers.patterns)
     if tools or powers.is_unknown:
         return Inferred(PermissionSet.MCP_STANDARD, UNKNOWN, patterns)
     covered = [each for each in powers.held if each.opened_by is not None]
-    return Inferred(_least_set(covered), _confidence(powers), patterns)
+    confidence = UNCOVERED if machine else _confidence(powers)
+    return Inferred(_least_set(covered), confidence, patterns)
 
 
 def _least_set(powers: Sequence[Power]) -> PermissionSet:
@@ -105,7 +108,8 @@ def _read_python(content: bytes) -> Read | None:
     tree = parsed(content)
     if isinstance(tree, str):
         return None
-    return Read(extract_python(content), tool_calls(calls_of_python(tree), tables().python))
+    powers = powers_of(extract_python(content), tables().harmless)
+    return Read(powers, tool_calls(calls_of_python(tree), tables().python))
 
 
 def _read_script(content: bytes, language: Language) -> Read | None:
@@ -120,5 +124,12 @@ def _read_script(content: bytes, language: Language) -> Read | None:
     tree = tree_of(content, dialect)
     if tree is None or tree.problem_line is not None:
         return None
-    tools = tool_calls(calls_of_javascript(tree), tables().javascript)
-    return Read(extract_javascript(content, dialect), tools)
+    calls = tuple(calls_of_javascript(tree))
+    tools = tool_calls(calls, tables().javascript)
+    machine = {call.path[1] for call in calls if _is_about_machine(call)}
+    return Read(powers_of(extract_javascript(content, dialect)), tools, frozenset(machine))
+
+
+def _is_about_machine(call: Called) -> bool:
+    is_deno = call.path[0] == "Deno" and not call.is_bound
+    return is_deno and len(call.path) > 1 and call.path[1] in tables().machine

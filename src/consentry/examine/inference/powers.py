@@ -79,14 +79,14 @@ class Powers:
     patterns: frozenset[str] = frozenset()
 
 
-def powers_of(extraction: Extraction) -> Powers:
-    """What of an extraction the sets govern, and what could be anything."""
+def powers_of(extraction: Extraction, harmless: frozenset[str] = frozenset()) -> Powers:
+    """What of an extraction the sets govern, and what could be anything; harmless paths are none."""
     held: dict[Atom, Power] = {}
     patterns: set[str] = set()
     is_native, is_unknown = False, False
     concrete = _places_of_paths(extraction.found)
     for found in extraction.found:
-        if _is_idle(found, concrete):
+        if _is_idle(found, concrete) or found.atom.target in harmless:
             continue
         name = called_name(found.reason)
         dimension = found.atom.dimension
@@ -147,8 +147,6 @@ def _is_idle(found: Found, concrete: frozenset[tuple[Dimension, int, str]]) -> b
         return True
     if atom.target == ABSOLUTE_PATH_MARK:
         return (atom.dimension, found.line, found.reason) in concrete
-    if atom.target in tables().harmless:
-        return True
     return atom.target == NAMELESS and found.reason.startswith(_IMPORTS)
 
 

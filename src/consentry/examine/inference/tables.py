@@ -29,6 +29,7 @@ class Tables:
     members: frozenset[str]
     python: Names
     javascript: Names
+    machine: frozenset[str]
     ffi: tuple[str, ...]
     temporary: tuple[str, ...]
     harmless: frozenset[str]
@@ -49,6 +50,7 @@ def tables() -> Tables:
         javascript=Names(
             frozenset(javascript["globals"].split()), frozenset(javascript["data"].split())
         ),
+        machine=frozenset(javascript["machine"].split()),
         ffi=tuple(powers["ffi"]),
         temporary=tuple(powers["temporary"]),
         harmless=frozenset(powers["harmless"]),
