@@ -1,19 +1,48 @@
 """Carries a failed execution from its denial to a person's answer (ESCALATION AC4, AC5, AC9).
 
-The handler decides whether anybody may be asked, and asks once. It never updates a stored set: the
+    read      on native the record's own denial, which no printed text can be; for deno the program's
+              own words, and the question says so
+    refuse    what nobody may open, what no reachable set opens, and a second question of an execution:
+              recorded, and nobody is asked
+    ask       once for an execution, in any process and after any crash
+    answer    a yes is a yes to the set that was asked for, read back from where it is stored
+
+The handler decides whether anybody may be asked, and asks. It never updates a stored set: the
 transaction that writes the answer does, together with its row of the log, so that after a crash both
-are there or neither.
+are there or neither. It does not run anything either: the executor that told of the failure retries.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
-from consentry.base.canonical import Digest, Json
+from consentry.base.canonical import Digest, Json, canonical_json
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError
 from consentry.base.values import dataclass, field
 from consentry.decide.approval import ApprovalRequest
-from consentry.decide.escalationask import EscalationAsk
-from consentry.decide.escalationrequest import PermissionEscalationRequest
+from consentry.decide.capabilities import Capabilities
+from consentry.decide.escalation import denials_said, reason_of, suggested_step
+from consentry.decide.escalationask import REPORTED, EscalationAsk
+from consentry.decide.escalationdelta import added_in_words
+from consentry.decide.escalationneed import confidence_in, said_surely
+from consentry.decide.escalationreach import DENO, DeniedResource, NotOpened, least_covering
+from consentry.decide.escalationrequest import PermissionEscalationRequest, storable
+from consentry.decide.permissionaudit import EscalationRefusal, PermissionAudit
+from consentry.decide.question import Outcome
+from consentry.examine.denialtext import MOST_RESOURCE, own_denial
 from consentry.surface.permission_sets import PermissionSet
+from consentry.surface.protected import ProtectedRoots
+
+MOST_SO_FAR: Final = 100
+"""So many lines of what the code did are shown; the last one says how many there were besides."""
+
+_MOST_LINE: Final = 400
+_MOST_ARGUMENTS: Final = 64 * 1024
+_CODES: Final = {
+    Outcome.DENIED: Code.APPROVAL_DENIED,
+    Outcome.EXPIRED: Code.APPROVAL_EXPIRED,
+    Outcome.SUPERSEDED: Code.APPROVAL_SUPERSEDED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +101,194 @@ class AskEscalation(Protocol):
         Settled, however; or still pending where nobody waits.
         """
         ...
+
+
+class PermissionEscalationHandler:
+    """Decides whether a failed execution may ask for a larger set, and asks for it.
+
+    `protected` are the roots that hold where the code runs. `user_id` is on whose behalf it runs.
+    """
+
+    def __init__(
+        self,
+        store: Capabilities,
+        audit: PermissionAudit,
+        ask: AskEscalation,
+        *,
+        protected: ProtectedRoots,
+        user_id: str | None = None,
+    ) -> None:
+        self._store = store
+        self._audit = audit
+        self._ask = ask
+        self._protected = protected
+        self._user_id = user_id
+
+    def handle_permission_error(self, failed: Failed) -> Escalated:
+        """What comes of the failure: the set to retry in, or why there is no retry.
+
+        Where the text speaks of no denial nothing is asked, recorded or said.
+        """
+        denials = _denials_of(failed)
+        if not denials:
+            return Escalated(approved=False)
+        try:
+            wanted = least_covering(
+                denials,
+                failed.current_set,
+                failed.workspace,
+                failed.engine,
+                failed.allowlist,
+                protected=self._protected,
+            )
+        except NotOpened as refusal:
+            return self._refused(failed, refusal)
+        ask = self._ask_for(failed, denials, wanted)
+        earlier = self._ask.earlier(ask.digest)
+        if earlier is not None and not earlier.is_pending:
+            return self._answered_before(failed, denials, earlier)
+        return self._answered(failed, denials, self._ask(ask))
+
+    def _ask_for(
+        self, failed: Failed, denials: Sequence[DeniedResource], wanted: PermissionSet
+    ) -> EscalationAsk:
+        step = suggested_step(denials, failed.current_set, failed.workspace)
+        first = _first(denials, failed)
+        request = PermissionEscalationRequest(
+            capability_id=failed.capability_id,
+            current_set=failed.current_set,
+            requested_set=wanted,
+            reason=reason_of(failed.error),
+            detected_operation=(first.operation if step is None else step.operation).value,
+            confidence=min(confidence_in(each, failed.workspace) for each in denials),
+        )
+        return EscalationAsk(
+            request=request,
+            execution_id=failed.execution_id,
+            engine=failed.engine,
+            ephemeral=failed.ephemeral,
+            code_hash=failed.code_hash,
+            version=failed.version,
+            truth_note=REPORTED if failed.engine == DENO else None,
+            resource=_kept_resource(first),
+            delta=added_in_words(failed.current_set, wanted, failed.allowlist),
+            so_far=_kept_lines(failed.so_far),
+            workspace=failed.workspace,
+            arguments=_kept_arguments(failed.arguments),
+            name=failed.name,
+            user_id=self._user_id,
+        )
+
+    def _answered_before(
+        self, failed: Failed, denials: Sequence[DeniedResource], earlier: ApprovalRequest
+    ) -> Escalated:
+        """The execution has asked: an approved set that it has not run in yet is still its own."""
+        asked = EscalationAsk.of(earlier).request
+        is_approved = earlier.status == Outcome.APPROVED
+        if is_approved and asked.current_set is failed.current_set:
+            return self._answered(failed, denials, earlier)
+        message = (
+            f"`{failed.execution_id}` has asked for `{asked.requested_set}` in"
+            f" `{earlier.request_id}`, which was {earlier.status}, and asks no second time"
+        )
+        refusal = NotOpened(Code.ESCALATION_SPENT, message, _first(denials, failed))
+        return self._refused(failed, refusal, earlier)
+
+    def _answered(
+        self, failed: Failed, denials: Sequence[DeniedResource], request: ApprovalRequest
+    ) -> Escalated:
+        asked = EscalationAsk.of(request)
+        if request.answer is None:
+            return _without(Code.APPROVAL_PENDING, request, asked, request.ending)
+        feedback = request.answer.reason
+        if request.answer.outcome is not Outcome.APPROVED:
+            return _without(_CODES[request.answer.outcome], request, asked, feedback)
+        if asked.request.current_set is not failed.current_set:
+            return self._answered_before(failed, denials, request)
+        if not asked.ephemeral and not self._is_stored(asked):
+            changed = "the capability has changed since it was approved"
+            return _without(Code.APPROVAL_SUPERSEDED, request, asked, changed)
+        return Escalated(
+            approved=True,
+            new_set=asked.request.requested_set,
+            feedback=feedback,
+            request=asked.request,
+            request_id=request.request_id,
+        )
+
+    def _is_stored(self, asked: EscalationAsk) -> bool:
+        """Whether the very code that asked has the set that was approved."""
+        stored = self._store.find(asked.request.capability_id)
+        return (
+            stored is not None
+            and stored.permission_set is asked.request.requested_set
+            and asked.code_hash in (None, stored.code_hash)
+        )
+
+    def _refused(
+        self, failed: Failed, refusal: NotOpened, earlier: ApprovalRequest | None = None
+    ) -> Escalated:
+        self._audit.log_refusal(
+            EscalationRefusal(
+                capability_id=failed.capability_id,
+                from_set=failed.current_set,
+                code=refusal.code,
+                detected_operation=refusal.denied.operation.value,
+                reason=reason_of(failed.error),
+                execution_id=failed.execution_id,
+                resource=_kept_resource(refusal.denied),
+                ephemeral=failed.ephemeral,
+            )
+        )
+        return Escalated(
+            approved=False,
+            code=refusal.code.value,
+            feedback=refusal.message,
+            help_line=refusal.help_line,
+            request_id=None if earlier is None else earlier.request_id,
+        )
+
+
+def _denials_of(failed: Failed) -> Sequence[DeniedResource]:
+    """On deno whatever the text speaks of; elsewhere only the line that a typed denial is."""
+    if failed.engine == DENO:
+        return denials_said(failed.error)
+    own = own_denial(failed.error)
+    return () if own is None else (own,)
+
+
+def _without(
+    code: Code, request: ApprovalRequest, asked: EscalationAsk, feedback: str | None
+) -> Escalated:
+    return Escalated(
+        approved=False,
+        code=code.value,
+        feedback=feedback,
+        help_line=code.remedy,
+        request=asked.request,
+        request_id=request.request_id,
+    )
+
+
+def _first(denials: Sequence[DeniedResource], failed: Failed) -> DeniedResource:
+    """The denial that a question names."""
+    return said_surely(denials[0], failed.current_set, failed.workspace)
+
+
+def _kept_resource(denied: DeniedResource) -> str | None:
+    return None if not denied.resource else storable(denied.resource, MOST_RESOURCE)
+
+
+def _kept_lines(lines: Sequence[str]) -> tuple[str, ...]:
+    kept = tuple(storable(line, _MOST_LINE) for line in lines[:MOST_SO_FAR])
+    left = len(lines) - len(kept)
+    return (*kept, f"and {left} more") if left else kept
+
+
+def _kept_arguments(arguments: Json) -> Json:
+    """The arguments where they can be written into a request and are not too long for one."""
+    try:
+        is_short = len(canonical_json(arguments)) <= _MOST_ARGUMENTS
+    except ConsentryError:
+        return None
+    return arguments if is_short else None

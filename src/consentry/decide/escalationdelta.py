@@ -1,0 +1,46 @@
+"""What a step to a larger permission set adds, in words that a person can decide on.
+
+The words are made from what the one surface has beyond the other, so nothing that is added can be
+missing from them. What a set means on the engine narrows them: the network is the public one, or the
+list where one is given, and `/tmp` is the run's own.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from consentry.base.values import replace
+from consentry.surface.dimensions import Dimension, Level
+from consentry.surface.lattice import Gain, Surface, host_access
+from consentry.surface.permission_sets import PermissionSet, definition
+from consentry.surface.sentence import gain_in_words
+
+_PUBLIC: Final = (
+    "may connect to any public host, and to none of this machine or its private networks"
+)
+_OWN_TMP: Final = "`/tmp` is the run's own and begins empty; it is never this machine's"
+_FILES: Final = (Dimension.FS_READ_ROOTS, Dimension.FS_WRITE_ROOTS)
+_TMP: Final = "/tmp/"  # noqa: S108 - the run's own
+
+
+def added_in_words(
+    current: PermissionSet, requested: PermissionSet, allowlist: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """One line for each power that the requested set has beyond the current one."""
+    before = _narrowed(definition(current).surface, allowlist)
+    gains = _narrowed(definition(requested).surface, allowlist).gains_over(before)
+    lines = [_line(gain) for gain in gains]
+    if any(gain.dimension in _FILES and _TMP in gain.added for gain in gains):
+        lines.append(_OWN_TMP)
+    return tuple(lines)
+
+
+def _narrowed(surface: Surface, allowlist: Sequence[str]) -> Surface:
+    if not allowlist or surface.net_access.level is not Level.ANY:
+        return surface
+    return replace(surface, net_access=host_access(list(allowlist)))
+
+
+def _line(gain: Gain) -> str:
+    if gain.dimension is Dimension.NET_ACCESS and gain.after == Level.ANY:
+        return _PUBLIC
+    return f"may {gain_in_words(gain)}"
