@@ -15,12 +15,15 @@ from consentry.base.clock import Clock, ManualClock, SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import IdSource, Uuid7Ids
 from consentry.base.units import Duration
+from consentry.decide.question import Outcome
 from consentry.decide.session import Leader
 from consentry.record.envelope import Context
 from consentry.store.acceptances import StoredAcceptances
+from consentry.store.capabilities import CapabilityStore
 from consentry.store.consents import StoredConsents
 from consentry.store.database import Database, Row
 from consentry.store.grants import StoredGrants
+from consentry.store.journal import Journal
 from consentry.store.ledger import Ledger
 from consentry.store.machines import StoredMachines
 from consentry.store.permissionaudit import PermissionAuditStore
@@ -88,6 +91,7 @@ class Keepers:
         self.machines = StoredMachines(*parts)
         self.sessions = StoredSessions(*parts, self.processes)
         self.audit = PermissionAuditStore(*parts)
+        self.capabilities = CapabilityStore(Journal(*parts))
 
     def elsewhere(self, machine_id: str, database: Database) -> "Keepers":
         """The same on another machine."""
@@ -98,6 +102,7 @@ class Keepers:
         """What at most one may do, by name."""
         return {
             "answer": lambda request_id: self.requests.answer(request_id, answer()),
+            "deny": lambda request_id: self.requests.answer(request_id, answer(Outcome.DENIED)),
             "spend": lambda permit_id: self.permits.spend(permit_id, "run"),
             "use": self.consents.use,
         }
