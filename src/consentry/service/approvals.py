@@ -9,6 +9,9 @@ Whoever lost the race is told who won and when: through the error of `answer`, o
 `tell`. An asker that returns nothing (its terminal is gone) takes nothing back: the question stays
 open to the other channels until its deadline.
 
+What a running program waits for ends with the process that put the question: whoever looks from the
+same machine after that supersedes it.
+
 Requests asked under another policy are superseded by whoever looks from the same machine and
 workspace first. Other machines and workspaces have policies of their own.
 """
@@ -25,8 +28,10 @@ from consentry.base.units import Duration
 from consentry.base.values import dataclass, field
 from consentry.decide.approval import PREFIX, ApprovalRequest
 from consentry.decide.consentask import ConsentAsk
+from consentry.decide.heldask import HeldAsk
 from consentry.decide.question import Answer, Outcome, Question, RequestKind
 from consentry.declare.preferences import ApprovalSettings
+from consentry.service.leader import is_alive
 from consentry.store.journal import Journal
 from consentry.store.requests import StoredRequests
 
@@ -39,6 +44,7 @@ Pause: TypeAlias = Callable[[float], None]
 _USUAL: Final = ApprovalSettings()
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
+_ABANDONED: Final = "the process that asked has ended"
 _LEAST_PREFIX: Final = 8
 _LOST: Final = (Code.REQUEST_SETTLED, Code.REQUEST_LATE)
 _ENDINGS: Final = {
@@ -108,7 +114,7 @@ class Desk:
             return self._required(requests, request_id)
         if request.is_pending and self.is_stale(request):
             return requests.supersede(request_id)
-        return request
+        return self._unless_abandoned(requests, request)
 
     def answer(self, request_id: str, answer: Answer) -> ApprovalRequest:
         """Records the answer, or refuses it: not this one, not the first, or too late."""
@@ -163,7 +169,8 @@ class Desk:
         """Those that wait for an answer, the oldest first; what is overdue is denied first."""
         requests = self.requests
         requests.expire_overdue()
-        return requests.pending()
+        found = [self._unless_abandoned(requests, each) for each in requests.pending()]
+        return [each for each in found if each.is_pending]
 
     def found(self, named: str) -> ApprovalRequest:
         """The request with this id, or the only one whose id begins so."""
@@ -190,6 +197,17 @@ class Desk:
             and each.question.policy_hash not in (None, policy_hash)
             and workspace_of(each) == workspace
         ]
+
+    def _unless_abandoned(
+        self, requests: StoredRequests, request: ApprovalRequest
+    ) -> ApprovalRequest:
+        """The request; superseded where the process is gone that held a program for its answer."""
+        is_held = request.is_pending and request.question.kind is RequestKind.HOLD
+        if not is_held or request.machine_id != self.journal.machine_id:
+            return request
+        if is_alive(HeldAsk.of(request).process):
+            return request
+        return requests.supersede(request.request_id, _ABANDONED)
 
     def _required(self, requests: StoredRequests, request_id: str) -> ApprovalRequest:
         request = requests.find(request_id)

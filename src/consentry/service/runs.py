@@ -176,6 +176,8 @@ class Runner:
         )
 
         def noting(decision_id: str) -> None:
+            if io.begins is not None:
+                io.begins(decision_id)
             told.append(noted.enter_context(RunningRuns(self.state).noted(decision_id, note)))
 
         return noting

@@ -20,6 +20,7 @@ from consentry.base.units import Duration
 from consentry.decide.approval import (
     ANSWER_FIELDS,
     FIELDS,
+    POLICY_CHANGED,
     PREFIX,
     ApprovalRequest,
 )
@@ -119,12 +120,12 @@ class StoredRequests:
         values = (self._journal.machine_id, ended_policy)
         return self._settle_all(where, values, lambda request: request.superseded(now), now)
 
-    def supersede(self, request_id: str) -> ApprovalRequest:
+    def supersede(self, request_id: str, why: str = POLICY_CHANGED) -> ApprovalRequest:
         """Supersedes one request; one that ended before stays as it was."""
         request, now = self._required(request_id), self._journal.clock.now()
         if not request.is_pending:
             return request
-        superseded = request.superseded(now)
+        superseded = request.superseded(now, why)
         return superseded if self._settle([superseded], now) else self._required(request_id)
 
     def outdate(self, subject: str, why: str) -> None:

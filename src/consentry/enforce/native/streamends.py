@@ -21,7 +21,8 @@ class Io:
     while it passes. `hears` is told what passes on standard error, and what is shown on a terminal.
     `ends` is asked at least once a second whether the run is to be ended. `holds` is asked about what
     the grants refuse, and the program waits for the answer; without it, that is refused at once.
-    `curtain` is between the program and a terminal on which those questions are put.
+    `curtain` is between the program and a terminal on which those questions are put. `begins` is told
+    the id of the decision by which the run begins.
     """
 
     stdin: int | None = None
@@ -34,6 +35,7 @@ class Io:
     ends: Callable[[], bool] | None = field(default=None, repr=False)
     holds: HoldKeeper | None = field(default=None, repr=False)
     curtain: Curtain | None = field(default=None, repr=False)
+    begins: Callable[[str], None] | None = field(default=None, repr=False)
     supervisor: Supervisor | None = field(default=None, repr=False)
 
 
