@@ -15,6 +15,7 @@ from typing import Final
 from consentry.base.values import replace
 from consentry.enforce.engine import Ending
 from consentry.enforce.native.snippets import SnippetError
+from consentry.enforce.roots import is_own
 from consentry.enforce.violations import Operation, PermissionDenied, Truth
 from consentry.examine.denialtext import denials_in
 from consentry.service.runledger import Run
@@ -39,7 +40,7 @@ def denial_on_native(run: Run, error: SnippetError | None) -> str | None:
     chosen = next(
         (each for each in reversed(known) if _is_named(each, error.message, folder)), known[-1]
     )
-    return word_text(str(_behind_links(chosen)))
+    return word_text(str(_behind_links(chosen, run.facts.bound.confinement.workspace)))
 
 
 def denial_of_deno(run: Run, error: SnippetError | None) -> str | None:
@@ -47,7 +48,21 @@ def denial_of_deno(run: Run, error: SnippetError | None) -> str | None:
     if error is None or run.outcome.ending not in _BY_ITSELF:
         return None
     text = f"{error.type}: {error.message}"
-    return text if any(denials_in(text)) else None
+    denials = list(denials_in(text))
+    if not denials:
+        return None
+    confinement = run.facts.bound.confinement
+    lines = [text]
+    for each in denials:
+        path = (
+            None
+            if each.resource is None
+            else os.path.normpath(confinement.program.folder / each.resource)
+        )
+        real = None if path is None else _real(path, confinement.workspace)
+        if each.operation in _FILES and real not in (None, path):
+            lines.append(f'which leads there: Requires {each.operation} access to "{real}"')
+    return word_text("\n".join(dict.fromkeys(lines)))
 
 
 def _is_named(denied: PermissionDenied, message: str, folder: Path) -> bool:
@@ -60,10 +75,17 @@ def _is_named(denied: PermissionDenied, message: str, folder: Path) -> bool:
     )
 
 
-def _behind_links(denied: PermissionDenied) -> PermissionDenied:
+def _behind_links(denied: PermissionDenied, workspace: Path) -> PermissionDenied:
     if denied.operation not in _FILES or not denied.resource.startswith("/"):
         return denied
-    return replace(denied, resource=os.path.realpath(denied.resource))
+    return replace(denied, resource=_real(denied.resource, workspace))
+
+
+def _real(path: str, workspace: Path) -> str:
+    """What the path leads to on the host; a folder of the run's own is none of the host's."""
+    if "\0" in path or (is_own(Path(path)) and not Path(path).is_relative_to(workspace)):
+        return path
+    return os.path.realpath(path)
 
 
 def done_so_far(run: Run) -> tuple[str, ...]:

@@ -9,26 +9,41 @@ the transaction that writes the answer, never here. An execution that is started
 finds the question it has put before, and puts no other.
 """
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from consentry.base.values import dataclass, field
-from consentry.decide.capabilities import Capability, Language
-from consentry.decide.escalation_handler import AskEscalation, Escalated
-from consentry.enforce.confinement import Limits
-from consentry.enforce.native.snippets import SnippetError
-from consentry.record.auditfields import Trigger
-from consentry.service.approvals import Asker
-from consentry.service.codeattempts import (
-    Attempt,
-    CodeInSet,
-    CodePlace,
-    OpenIo,
-    run_in_set,
+from consentry.base.values import replace
+from consentry.decide.approval import ApprovalRequest
+from consentry.decide.capabilities import Capability, Language, determine_permission_set
+from consentry.decide.escalation_handler import (
+    AskEscalation,
+    Escalated,
+    PermissionEscalationHandler,
 )
+from consentry.decide.escalationask import EscalationAsk
+from consentry.decide.escalationrequest import escalation_digest
+from consentry.decide.identity import Identity
+from consentry.decide.question import Outcome
+from consentry.record.auditfields import Trigger
+from consentry.service.approvals import Asker, Desk
+from consentry.service.capabilities import found_capability, save_code
+from consentry.service.capabilityexecution import (
+    FIRST,
+    PREFIX,
+    RETRY,
+    CapabilityRun,
+    CapabilityWish,
+    Execution,
+    TaskWish,
+)
+from consentry.service.codeattempts import CodePlace, run_in_set
+from consentry.service.codeinset import Attempt, CodeInSet, OpenIo
+from consentry.service.escalationasking import StoredEscalations
+from consentry.service.ownsettings import own_settings
+from consentry.service.rundecision import by_permission_set
 from consentry.service.surroundings import Surroundings
+from consentry.store.capabilities import CapabilityStore
 from consentry.store.journal import Journal
+from consentry.store.permissionaudit import PermissionAuditStore
 from consentry.surface.permission_sets import PermissionSet
 
 __all__ = [
@@ -44,66 +59,8 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class CapabilityWish:
-    """Which capability is to run, and with what.
-
-    `network` narrows what the set opens. An `execution_id` names an execution that may have begun
-    before; without one it is a new one.
-    """
-
-    name_or_id: str
-    arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    network: tuple[str, ...] = ()
-    limits: Limits = field(default_factory=Limits)
-    execution_id: str | None = None
-    holds: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskWish:
-    """Code of a task, whose id stands for that of a capability; nothing of it is stored."""
-
-    task_id: str
-    code: CodeInSet
-    execution_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CapabilityRun:
-    """An execution that is over: its attempts in order, and what came of the one question.
-
-    `capability` is as it is stored now; None for the code of a task.
-    """
-
-    execution_id: str
-    attempts: tuple[Attempt, ...]
-    capability: Capability | None
-    escalated: Escalated | None = None
-
-    @property
-    def last(self) -> Attempt:
-        """The attempt whose result and error count."""
-        return self.attempts[-1]
-
-    @property
-    def result(self) -> object:
-        """What the last attempt gave back."""
-        return self.last.result
-
-    @property
-    def error(self) -> SnippetError | None:
-        """What the last attempt raised: after a rejection, the original error."""
-        return self.last.error
-
-    @property
-    def is_success(self) -> bool:
-        """Whether there is a result."""
-        return self.last.is_success
-
-
 class CapabilityDesk:
-    """Saves capabilities and runs them, under one ledger; to be closed.
+    """Saves capabilities and runs them, under one ledger; to be closed. Threads may share it.
 
     `ask` puts the question of an execution in a way of its own; without it the question is stored
     and waits, `asker` is heard where there is one, and any other process may answer.
@@ -123,6 +80,10 @@ class CapabilityDesk:
         self._asker = asker
         self._ask = ask
         self._trigger = trigger
+        self.store = CapabilityStore(journal)
+        self.audit = PermissionAuditStore(
+            journal.ledger, journal.ids, journal.clock, journal.context
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -137,22 +98,135 @@ class CapabilityDesk:
     def save(
         self,
         name: str,
-        code: str | Path,
+        code: str,
+        language: Language | str = Language.PYTHON,
         *,
-        language: Language | None = None,
         set_by_hand: PermissionSet | None = None,
     ) -> Capability:
-        """Saves the code, or the file's; the language is the file's ending's where none is named."""
-        raise NotImplementedError
+        """Saves the code in the set that is inferred from it, or in the one that is given by hand."""
+        by = Identity(self._place.journal.context.actor)
+        return save_code(self.store, name, code, Language(language), by=by, set_by_hand=set_by_hand)
 
     def found(self, name_or_id: str) -> Capability:
         """The saved capability; raises `capability-missing`."""
-        raise NotImplementedError
+        return found_capability(self.store, name_or_id)
 
-    def run(self, wish: CapabilityWish, open_io: OpenIo) -> CapabilityRun:
-        """One execution; raises where an attempt could not be started or recorded."""
-        raise NotImplementedError
+    def run(
+        self,
+        wish: CapabilityWish,
+        open_io: OpenIo,
+        *,
+        ask: AskEscalation | None = None,
+        escalates: bool = True,
+    ) -> CapabilityRun:
+        """One execution; raises where an attempt could not be started or recorded.
 
-    def run_task(self, wish: TaskWish, open_io: OpenIo) -> CapabilityRun:
-        """The same for the code of a task: an approved set holds for its retry only."""
-        raise NotImplementedError
+        `ask` puts its question instead of the desk's own way. One that does not escalate asks
+        nobody: a denial stays one.
+        """
+        capability = self.found(wish.name_or_id)
+        code = CodeInSet(
+            code=capability.code,
+            language=capability.language,
+            name=capability.name,
+            permission_set=determine_permission_set(capability),
+            arguments=wish.arguments,
+            network=wish.network,
+            limits=wish.limits,
+        )
+        execution = Execution(
+            wish.execution_id or self._new_id(),
+            code,
+            capability.capability_id,
+            capability,
+            self._asking(ask) if escalates else None,
+        )
+        over = self._executed(execution, open_io)
+        return replace(over, capability=self.store.find(capability.capability_id) or capability)
+
+    def run_task(
+        self,
+        wish: TaskWish,
+        open_io: OpenIo,
+        *,
+        ask: AskEscalation | None = None,
+        escalates: bool = True,
+    ) -> CapabilityRun:
+        """The same for the code of a task: an approved set holds for this execution only."""
+        execution = Execution(
+            wish.execution_id or self._new_id(),
+            wish.code,
+            wish.task_id,
+            None,
+            self._asking(ask) if escalates else None,
+        )
+        return self._executed(execution, open_io)
+
+    def _new_id(self) -> str:
+        return self._place.journal.ids.new(PREFIX)
+
+    def _asking(self, ask: AskEscalation | None) -> AskEscalation:
+        if ask is not None or self._ask is not None:
+            return ask or self._ask  # type: ignore[return-value] # one of them is there
+        settings = own_settings(self._place.around).approvals
+        return StoredEscalations(Desk(self._place.journal, settings), self._asker)
+
+    def _executed(self, execution: Execution, open_io: OpenIo) -> CapabilityRun:
+        approved = _approved_before(execution)
+        code, number, request_id = execution.code, FIRST, None
+        if approved is not None:
+            # It was killed between the answer and the retry, or after it: this is the retry.
+            number, request_id = RETRY, approved.request_id
+            if execution.capability is None:
+                wanted = EscalationAsk.of(approved).request.requested_set
+                code = replace(code, permission_set=wanted)
+        attempts = [self._attempt(execution, code, number, request_id, open_io)]
+        escalations = []
+        escalated = self._escalated(execution, attempts[-1])
+        if escalated is not None:
+            escalations.append(escalated)
+        if escalated is not None and escalated.new_set is not None and number == FIRST:
+            code = replace(code, permission_set=escalated.new_set)
+            attempts.append(self._attempt(execution, code, RETRY, escalated.request_id, open_io))
+            again = self._escalated(execution, attempts[-1])
+            escalations += [] if again is None else [again]
+        return CapabilityRun(
+            execution.execution_id, tuple(attempts), execution.capability, tuple(escalations)
+        )
+
+    def _attempt(
+        self,
+        execution: Execution,
+        code: CodeInSet,
+        number: int,
+        request_id: str | None,
+        open_io: OpenIo,
+    ) -> Attempt:
+        decision = by_permission_set(
+            execution.subject, execution.in_set(code, number), request_id=request_id
+        )
+        return run_in_set(self._place, code, decision, open_io, trigger=self._trigger)
+
+    def _escalated(self, execution: Execution, attempt: Attempt) -> Escalated | None:
+        """What came of its denial; the handler says whether anybody may be asked, and asks once."""
+        denial = attempt.denial
+        if attempt.is_success or denial is None or execution.ask is None:
+            return None
+        handler = PermissionEscalationHandler(
+            self.store,
+            self.audit,
+            execution.ask,
+            protected=attempt.run.facts.bound.protected,
+            user_id=self._place.journal.context.actor,
+        )
+        return handler.handle_permission_error(execution.failed(attempt, denial))
+
+
+def _approved_before(execution: Execution) -> ApprovalRequest | None:
+    """The yes that this execution has got before, in whichever process."""
+    if execution.ask is None:
+        return None
+    earlier = execution.ask.earlier(
+        escalation_digest(execution.execution_id, execution.capability_id)
+    )
+    return earlier if earlier is not None and earlier.status == Outcome.APPROVED else None

@@ -21,7 +21,9 @@ NO_RESULT: Final = "NoResult"
 
 _PART: Final = 1 << 16
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
-_LAST_WORDS: Final = re.compile(r"^error: (?:Uncaught (?:\(in promise\) )?)?(\w+): (.*)$", re.M)
+_LAST_WORDS: Final = re.compile(
+    r"^error: (?:Uncaught (?:\(in promise\) )?)?(\w+): (.*)$", re.MULTILINE
+)
 
 
 class ResultLine:
