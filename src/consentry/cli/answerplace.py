@@ -140,3 +140,6 @@ def _became(request: ApprovalRequest) -> Iterator[str]:
             yield f"  {called} runs once more, in {ask.request.requested_set}; nothing is kept"
         else:
             yield f"  {called} runs in {ask.request.requested_set} until its code changes"
+    elif request.question.kind is RequestKind.HOLD:
+        is_yes = request.status == Outcome.APPROVED
+        yield "  opened to that run alone" if is_yes else "  it goes on without"

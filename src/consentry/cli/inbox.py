@@ -19,6 +19,7 @@ from consentry.cli.output import Output, ReaderGone, write_answer
 from consentry.cli.table import PROGRAM, Page
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.escalationask import EscalationAsk
+from consentry.decide.heldask import AT_ONCE, HeldAsk
 from consentry.decide.question import RequestKind
 from consentry.service.approvals import Desk
 from consentry.service.sessions import journal_here
@@ -95,17 +96,24 @@ def _lines(request: ApprovalRequest) -> list[str]:
 
 
 def _about(request: ApprovalRequest) -> list[str]:
-    """What was denied to code that asks for more; of anything else the question says it all."""
-    if request.question.kind is not RequestKind.ESCALATION:
-        return []
+    """What the question leaves out: what was denied to code, and what is written without a way back."""
     try:
-        ask = EscalationAsk.of(request)
+        match request.question.kind:
+            case RequestKind.ESCALATION:
+                return [f"  {_denied(EscalationAsk.of(request))}"]
+            case RequestKind.HOLD if HeldAsk.of(request).direct:
+                return [f"  {AT_ONCE}"]
+            case _:
+                return []
     except ConsentryError:
         return []  # one that cannot be read must not hide the others; answering it says why
+
+
+def _denied(ask: EscalationAsk) -> str:
     what = ask.request.detected_operation
-    denied = what if ask.resource is None else f"{what} {ask.resource}"
-    said = f"denied: {safe_line(denied)}"
-    return [f"  {said}" if ask.truth_note is None else f"  {said} ({safe_line(ask.truth_note)})"]
+    resource = "" if ask.resource is None else f" {ask.resource}"
+    note = "" if ask.truth_note is None else f" ({ask.truth_note})"
+    return safe_line(f"denied: {what}{resource}{note}")
 
 
 def _follow(output: Output, desk: Desk) -> NoReturn:
