@@ -185,6 +185,17 @@ def test_an_approved_escalation_says_by_whom() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
+    [("code", "No Code"), ("fromSet", "all"), ("detectedOperation", ""), ("executionId", None)],
+)
+def test_a_refusal_without_a_question_says_why(name: str, value: Any) -> None:
+    """ESCALATION §log-5: its code, the set, the operation and whose execution; a resource may lack."""
+    refused = EventType.PERMISSION_ESCALATION_REFUSED
+    check_payload(refused, sample_payload(refused, resource=None))
+    assert refused_at(refused, **{name: value}) == f"payload.{name}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
     [("permissionConfidence", 1.5), ("version", 0), ("permissionSet", "all"), ("codeHash", "x")],
 )
 def test_a_saved_pattern_is_within_its_ranges(name: str, value: Any) -> None:

@@ -3,9 +3,10 @@
 import pytest
 
 from consentry.base.clock import Instant, ManualClock
+from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
 from consentry.base.units import Duration
-from consentry.decide.permissionaudit import EscalationDecision
+from consentry.decide.permissionaudit import EscalationDecision, EscalationRefusal
 from consentry.store.database import Dialect
 from consentry.store.ledger import Ledger
 from consentry.surface.permission_sets import PermissionSet
@@ -90,6 +91,57 @@ def test_the_table_has_the_documents_columns_and_indexes(keepers: Keepers, store
         assert {str(name) for (name,) in indexed} == {"id", "capability_id", "timestamp"}
     [[row]] = all_rows(keepers.ledger.database, "permission_audit_log").values()
     assert (row[1], row[5]) == (NOW.unix_ms // 1000, 1)
+
+
+def test_the_log_is_filtered(keepers: Keepers) -> None:
+    """ESCALATION §log-4: by capability, decision and time, in whole seconds; of a limit the newest."""
+    entries = []
+    for number in range(4):
+        entries += [keepers.audit.log_escalation(each) for each in (APPROVED, REFUSED)]
+        pass_time(keepers, Duration(60_000 + number))
+    get = keepers.audit.get_audit_log
+    yes, no = entries[::2], entries[1::2]
+    assert (list(get(approved=True)), list(get(approved=False))) == (yes, no)
+    assert list(get("cap-1", approved=False)) == []
+    assert list(get(since=yes[2].timestamp)) == entries[4:]
+    assert list(get(until=yes[1].timestamp)) == entries[:4]
+    within = get("task-2", since=yes[1].timestamp, until=yes[2].timestamp)
+    assert list(within) == no[1:3]
+    assert list(get(limit=3)) == entries[-3:]
+    assert list(get("cap-1", limit=2)) == yes[-2:]
+    assert list(get(limit=0)) == []
+    assert list(get(limit=100)) == entries
+
+
+def test_a_moment_within_a_second_is_that_second(keepers: Keepers) -> None:
+    """The log has whole seconds, so an entry of half a second ago is found from now on."""
+    entry = keepers.audit.log_escalation(APPROVED)
+    assert entry.timestamp < keepers.clock.now()
+    assert list(keepers.audit.get_audit_log(since=keepers.clock.now())) == [entry]
+    assert list(keepers.audit.get_audit_log(until=keepers.clock.now())) == [entry]
+
+
+@pytest.mark.parametrize(("ephemeral", "subject"), [(False, "capability:x"), (True, "task:x")])
+def test_a_refusal_without_a_question_is_an_event_and_no_row(
+    keepers: Keepers, subject: str, *, ephemeral: bool
+) -> None:
+    """ESCALATION §log-5: with its code, what was denied, and the execution."""
+    refusal = EscalationRefusal(
+        capability_id="x",
+        from_set=PermissionSet.MINIMAL,
+        code=Code.ESCALATION_CRITICAL,
+        detected_operation="run",
+        reason="PermissionDenied: Requires run access to /bin/sh",
+        execution_id="execution-1",
+        resource="/bin/sh",
+        ephemeral=ephemeral,
+    )
+    refusal_id = keepers.audit.log_refusal(refusal)
+    [event] = events(keepers.ledger)
+    assert (event["type"], event["subject"]) == ("permission.escalation.refused", subject)
+    assert event["payload"] == refusal.to_json(refusal_id)
+    assert event["payload"]["code"] == "escalation-critical"
+    assert list(keepers.audit.get_audit_log()) == []
 
 
 def test_a_row_that_cannot_be_is_not_believed(keepers: Keepers) -> None:
