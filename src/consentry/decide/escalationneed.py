@@ -111,6 +111,8 @@ def _of_name(resource: str) -> Exactness:
         pattern = Pattern.parse(resource, Vocabulary.NAME)
     except ConsentryError:
         return Exactness.NONE
+    if any(map(str.isspace, resource)):
+        return Exactness.NONE
     return Exactness.EXACT if pattern.is_literal else Exactness.PATTERN
 
 
