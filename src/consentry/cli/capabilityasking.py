@@ -12,7 +12,8 @@ from consentry.cli.output import write_message
 from consentry.cli.table import PROGRAM
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.escalationask import EscalationAsk
-from consentry.service.approvals import Desk, Waits
+from consentry.service.approvals import Asker, Desk, Look, Waits
+from consentry.service.escalationasking import StoredEscalations
 from consentry.service.surroundings import Surroundings
 
 
@@ -26,28 +27,40 @@ class TerminalEscalations:
 
     def earlier(self, digest: Digest) -> ApprovalRequest | None:
         """The request that this execution has made before, as it stands now."""
-        found = self.desk.requests.latest_about(digest, 1)
-        return self.desk.look(found[0].request_id) if found else None
+        return StoredEscalations(self.desk).earlier(digest)
 
     def __call__(self, ask: EscalationAsk) -> ApprovalRequest:
         """The request when it has ended; still pending where this command does not wait."""
+        asker = self._asker()
+        if asker is None and not self.waits:
+            return self._left(ask)
+        return StoredEscalations(self.desk, asker or Elsewhere())(ask)
+
+    def _asker(self) -> Asker | None:
         from consentry.cli.prompt import terminal_prompt  # noqa: PLC0415 - most runs ask nobody
 
+        prompt = terminal_prompt(self.around, self.desk.journal, self.desk.settings)
+        return None if prompt is None else replace(prompt, comes_after_run=True)
+
+    def _left(self, ask: EscalationAsk) -> ApprovalRequest:
+        """Puts the question for whoever comes by, with the time that such a question has."""
         desk = self.desk
-        prompt = terminal_prompt(self.around, desk.journal, desk.settings)
-        is_left = prompt is None and not self.waits
-        within = (Waits.PARKED if is_left else Waits.ESCALATION).within(desk.settings)
         question = ask.question(session_id=desk.journal.context.session_id, policy_hash=None)
-        request, _ = desk.requests.ask_once(question, within)
-        if prompt is not None:
-            return desk.wait(request, replace(prompt, comes_after_run=True))
-        if not request.is_pending:
-            return request
-        _tell_waiting(request)
-        return request if is_left else desk.wait(request)
+        return desk.requests.ask_once(question, Waits.PARKED.within(desk.settings))[0]
 
 
-def _tell_waiting(request: ApprovalRequest) -> None:
+class Elsewhere:
+    """Asks nobody here, and says where it can be answered (an `Asker`)."""
+
+    def ask(self, request: ApprovalRequest, look: Look) -> None:  # noqa: ARG002 - the protocol's
+        """No answer from here."""
+        tell_waiting(request)
+
+    def tell(self, request: ApprovalRequest) -> None:
+        """What came of it is told at the end."""
+
+
+def tell_waiting(request: ApprovalRequest) -> None:
     """Where it can be answered."""
     until = request.deadline.shown()
     write_message(

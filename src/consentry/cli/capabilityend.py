@@ -4,19 +4,22 @@ The status is the code's own, but for what a person or a deadline decided: a lar
 is 126, a question that still waits 75. What was refused without a question leaves the code's own status.
 """
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from consentry.base.codes import Code, ExitStatus
+from consentry.base.errors import Refused
 from consentry.base.safetext import safe_line
 from consentry.cli.capabilitytext import document_of as capability_document
 from consentry.cli.codevalues import as_json, places_of
 from consentry.cli.output import Output, write_answer, write_message
 from consentry.cli.runoptions import exit_status, run_document
-from consentry.cli.runtext import told_at_the_end
+from consentry.cli.runtext import MOST_SHOWN, Entry, told_at_the_end
 from consentry.cli.table import PROGRAM
 from consentry.decide.escalation_handler import Escalated
 from consentry.record.auditfields import ExecutionStatus
+from consentry.service.approvals import Desk, require_approved
 from consentry.service.capabilityruns import CapabilityRun
 
 _ENDED_FROM_OUTSIDE: Final = (ExecutionStatus.TIMEOUT, ExecutionStatus.LIMIT)
@@ -30,9 +33,9 @@ _ANSWERS: Final = frozenset(
 )
 
 
-def status_of(over: CapabilityRun) -> tuple[int, bool]:
+def status_of(over: CapabilityRun, desk: Desk) -> tuple[int, bool]:
     """The status to exit with, and whether it is ours rather than the code's; 0 only with a result."""
-    answer = _answer(over)
+    answer = _answer(over, desk)
     if answer is not None:
         return answer.status, True
     last = over.last
@@ -56,12 +59,12 @@ def document_of(over: CapabilityRun, status: int) -> dict[str, object]:
             for each in over.attempts
         ],
         "capability": None if over.capability is None else capability_document(over.capability),
-        "escalation": None if over.escalated is None else _escalation(over.escalated),
+        "escalations": [_escalation(each) for each in over.escalations],
     }
 
 
-def tell_end(output: Output, over: CapabilityRun, name: str) -> None:
-    """The result on standard output; everything else on the other."""
+def tell_end(output: Output, over: CapabilityRun, name: str, again: Sequence[str]) -> None:
+    """The result on standard output; everything else on the other. `again` are the words it was run with."""
     last = over.last
     if last.error is None:
         write_answer(as_json(last.result) + "\n")
@@ -69,37 +72,62 @@ def tell_end(output: Output, over: CapabilityRun, name: str) -> None:
         if output.verbose:
             write_message("\n".join(places_of(last.error.traceback)))
         write_message(f"{PROGRAM}: {safe_line(last.error.type)}: {safe_line(last.error.message)}")
-    lines = [*_decided(over, name)]
-    if not output.quiet:
-        lines = [*told_at_the_end(last.run.entry), *lines]
+    lines = [] if output.quiet else list(_ended(over))
+    for escalated in over.escalations:
+        lines += _decided(over, escalated, name, again)
     if lines:
         write_message("\n".join(lines))
 
 
-def _decided(over: CapabilityRun, name: str) -> Iterator[str]:
-    escalated = over.escalated
-    if escalated is None:
-        return
+def _ended(over: CapabilityRun) -> Iterator[str]:
+    """How it ended, if not by itself; and what was stopped, unless a question has told that."""
+    entry: Entry = over.last.run.entry
+    sandbox = entry["sandbox"]
+    # What `exec` offers to allow something are options of its own: here a set decides.
+    yield from told_at_the_end({**entry, "sandbox": {**sandbox, "violations": ()}})
+    stopped = () if over.is_success or over.escalations else sandbox["violations"]
+    if stopped:
+        yield f"{PROGRAM}: stopped, because {over.last.code.permission_set} does not open it"
+    for each in stopped[:MOST_SHOWN]:
+        yield f"  {each['operation']} {safe_line(each['resource'])}: {safe_line(each['rule'])}"
+    if len(stopped) > MOST_SHOWN:
+        yield f"  … and {len(stopped) - MOST_SHOWN} more: {PROGRAM} why {over.last.run.audit_id}"
+
+
+def _decided(
+    over: CapabilityRun, escalated: Escalated, name: str, again: Sequence[str]
+) -> Iterator[str]:
+    called = safe_line(name)
     if escalated.approved:
-        yield f"{PROGRAM}: {safe_line(name)} runs in {escalated.new_set} until its code changes"
+        yield f"{PROGRAM}: {called} runs in {escalated.new_set} until its code changes"
         return
     if escalated.code is None:
         return
-    said = escalated.feedback or Code(escalated.code).meaning
-    yield f"{PROGRAM}: error[{escalated.code}]: {safe_line(said)}"
-    if _answer(over) is Code.APPROVAL_PENDING:
-        again = f"{PROGRAM} capability run {safe_line(name)} --execution {over.execution_id}"
-        yield f"  when it is answered: {again}"
-    else:
-        yield f"help: {safe_line(escalated.help_line or Code(escalated.code).remedy)}"
+    code, wanted = Code(escalated.code), escalated.request
+    said = safe_line(escalated.feedback or code.meaning)
+    if code is Code.APPROVAL_PENDING and wanted is not None:
+        yield f"{PROGRAM}: {called} asks to go from {wanted.current_set} to {wanted.requested_set}"
+        yield f"  {said}"
+        yield f"  {PROGRAM} approve {escalated.request_id}"
+        yield f"  {safe_line(shlex.join([*again, '--execution', over.execution_id]))}"
+        return
+    what = "" if wanted is None else f"{wanted.requested_set} was not given: "
+    yield f"{PROGRAM}: {code}: {what}{said}"
+    if code not in _ANSWERS:
+        yield f"  {safe_line(escalated.help_line or code.remedy)}"
 
 
-def _answer(over: CapabilityRun) -> Code | None:
-    """The code of the answer that ended it, where it was one."""
+def _answer(over: CapabilityRun, desk: Desk) -> Code | None:
+    """The code of the answer that ended it, where it was one; also one that it got before."""
     escalated = over.escalated
     if escalated is None or escalated.approved or escalated.code is None:
         return None
     code = Code(escalated.code)
+    if code is Code.ESCALATION_SPENT and escalated.request_id is not None:
+        try:
+            require_approved(desk.look(escalated.request_id))
+        except Refused as no:
+            return no.code
     return code if code in _ANSWERS else None
 
 

@@ -15,11 +15,11 @@ from consentry.base.clock import SystemClock
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, UsageProblem
 from consentry.base.ids import Uuid7Ids
-from consentry.base.nearest import closest
 from consentry.cli.command import usage_problem
 from consentry.decide.capabilities import Capability, check_name
 from consentry.decide.identity import SYSTEM
 from consentry.record.envelope import Context
+from consentry.service import capabilities
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import look_around
@@ -63,16 +63,10 @@ def saved_here(journal: Journal | None) -> Sequence[Capability]:
 
 def found_capability(journal: Journal | None, named: str) -> Capability:
     """The capability of that name or id; raises `capability-missing`, with the nearest name."""
-    store = None if journal is None else CapabilityStore(journal)
-    found = None if store is None else store.named(named) or store.find(named)
-    if found is not None:
-        return found
-    near = closest(named, (each.name for each in saved_here(journal)))
-    raise UsageProblem(
-        Code.CAPABILITY_MISSING,
-        f"no saved capability is called `{named}`",
-        help_line=None if near is None else f"did you mean `{near}`?",
-    )
+    if journal is None:
+        message = f"no saved capability is called `{named}`"
+        raise UsageProblem(Code.CAPABILITY_MISSING, message)
+    return capabilities.found_capability(CapabilityStore(journal), named)
 
 
 def decisions_of(journal: Journal) -> PermissionAuditStore:

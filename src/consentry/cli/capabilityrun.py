@@ -1,6 +1,7 @@
 """`consentry capability run`: runs a saved capability in its set, and prints its result as JSON."""
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 
@@ -22,7 +23,7 @@ from consentry.cli.runoptions import (
     status_apart,
 )
 from consentry.cli.runstreams import streams_of_code
-from consentry.cli.table import Page
+from consentry.cli.table import PROGRAM, Page
 from consentry.enforce.native.streamends import Io
 from consentry.service.approvals import Desk
 from consentry.service.capabilityruns import CapabilityDesk, CapabilityWish
@@ -102,13 +103,24 @@ def _run(
             ask = TerminalEscalations(desk, around, waits=not no_wait)
             with CapabilityDesk(journal, around, ask=ask, workspace=workspace) as runs:
                 over = runs.run(wish, partial(_streams, output))
-        status, is_ours = status_of(over)
+            status, is_ours = status_of(over, desk)
         ours.status = status if is_ours else ExitStatus.DONE
     if output.json:
         output.document("capability-run", document_of(over, status))
     else:
-        tell_end(output, over, name)
+        again = _typed(name, {"arg": arg, "net": net, "workspace": workspace, **limits})
+        tell_end(output, over, name, again)
     return status
+
+
+def _typed(name: str, options: Mapping[str, str | int | tuple[str, ...] | None]) -> list[str]:
+    """The line that was typed, but for what only this command needed to know."""
+    words = [PROGRAM, "capability", "run", name]
+    for option, given in options.items():
+        for value in given if isinstance(given, tuple) else (given,):
+            if value is not None:
+                words += [f"--{option.replace('_', '-')}", str(value)]
+    return words
 
 
 def _streams(output: Output, _: str) -> AbstractContextManager[Io]:

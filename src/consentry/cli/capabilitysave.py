@@ -16,6 +16,7 @@ from consentry.cli.output import Output
 from consentry.cli.table import Page
 from consentry.decide.capabilities import MOST_CODE, Capability, Language, check_code
 from consentry.decide.identity import Identity
+from consentry.service.capabilities import save_code
 from consentry.service.surroundings import look_around
 from consentry.service.userfiles import read_named
 from consentry.store.capabilities import CapabilityStore
@@ -68,16 +69,13 @@ def _save(
     by_hand = None if set_ is None else _settable(set_)
     spoken = _language(file, language)
     code = _read(file)
-    from consentry.examine.inference import infer_permissions  # noqa: PLC0415 - mistakes cost nothing
-
-    inferred = infer_permissions(code, spoken)
     with capabilities_here() as journal:
         store = CapabilityStore(journal)
         before = store.named(name)
         if by_hand is not None:
             require_passphrase(look_around(os.environ), journal, "setting a permission set")
         by = Identity(journal.context.actor)
-        saved = store.save(name, spoken, code, inferred, by=by, set_by_hand=by_hand)
+        saved = save_code(store, name, code, spoken, by=by, set_by_hand=by_hand)
     _tell(output, before, saved)
     return ExitStatus.DONE
 
