@@ -8,17 +8,20 @@ Rules kept: `trusted` is there by hand only, and the hash is that of the code. A
 nothing: the store says what is saved, the sandbox enforces it.
 """
 
-import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, Protocol, overload
 
-from consentry.base.canonical import Digest, Json, digest_bytes
+from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
-from consentry.base.codes import Code
-from consentry.base.errors import BadInput, ConsentryError, UsageProblem
-from consentry.base.ids import check_id
 from consentry.base.values import dataclass, field, replace
+from consentry.decide.capabilitycode import (
+    MOST_CODE,
+    PREFIX,
+    check_code,
+    check_name,
+    digest_of_code,
+)
 from consentry.decide.fields import (
     Fields,
     check_digest,
@@ -48,12 +51,8 @@ __all__ = [
     "digest_of_code",
 ]
 
-PREFIX: Final = "capability"
 PERMISSION_CONFIDENCE_THRESHOLD: Final = 0.7
 """What was inferred with less than this runs as `minimal`."""
-
-MOST_CODE: Final = 1024 * 1024
-"""So many bytes of UTF-8 may the code of a capability have."""
 
 FIELDS: Final = (
     "id",
@@ -69,8 +68,6 @@ FIELDS: Final = (
     "createdAt",
     "updatedAt",
 )
-
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}", re.ASCII)
 
 
 class PermissionSource(StrEnum):
@@ -197,46 +194,6 @@ def _share(fields: Fields, name: str) -> float:
     if not isinstance(found, int | float) or isinstance(found, bool):
         raise problem(name, "this is not a number")
     return float(found)
-
-
-def check_name(name: str) -> str:
-    """Returns the name, or raises: lower-case letters, digits, `.`, `_`, `-`, and not like an id."""
-    if _NAME.fullmatch(name) is None:
-        raise problem(
-            "name",
-            f"`{name}` is not a name of 1 to 64 lower-case letters, digits, `.`, `_` and `-`, "
-            "with a letter or digit first",
-        )
-    if _is_id(name):
-        raise problem("name", f"`{name}` would be taken for the id of a capability")
-    return name
-
-
-def _is_id(text: str) -> bool:
-    try:
-        check_id(text, PREFIX)
-    except ConsentryError:
-        return False
-    return True
-
-
-def check_code(code: str) -> str:
-    """Returns the code if it can be saved, or raises `capability-code`."""
-    try:
-        check_words("code", code)
-    except BadInput as wrong:
-        raise UsageProblem(Code.CAPABILITY_CODE, f"the code is no text: {wrong.message}") from None
-    size = len(code.encode())
-    if size > MOST_CODE:
-        raise UsageProblem(
-            Code.CAPABILITY_CODE, f"the code has {size} bytes, and {MOST_CODE} are the most"
-        )
-    return code
-
-
-def digest_of_code(code: str) -> Digest:
-    """What a version of a capability is known by: the digest of its code in UTF-8."""
-    return digest_bytes(code.encode())
 
 
 @overload
