@@ -1,6 +1,7 @@
 """`consentry exec`: runs one program, confined to what the line names."""
 
 import os
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,7 @@ from consentry.cli.output import write_message
 from consentry.cli.runoptions import (
     exit_status,
     ground_options,
+    hold_option,
     limit_options,
     limits_of,
     many,
@@ -31,9 +33,12 @@ from consentry.service.refusals import (
     found_profile,
     journal_of_terminal,
 )
-from consentry.service.surroundings import look_around
+from consentry.service.surroundings import Surroundings, look_around
 from consentry.service.takeover import Arrival
 from consentry.surface.modes import Denials, LayerPlace, View
+
+if TYPE_CHECKING:
+    from consentry.service.holding import Holding
 
 PAGE = Page(
     summary="Run a program, confined to what this line names.",
@@ -54,6 +59,10 @@ PAGE = Page(
         (
             "consentry exec --rehearse --write . -- ./job",
             "change nothing yet, and see what it would",
+        ),
+        (
+            "consentry exec --hold -- ./job",
+            "ask me when it is refused something, and let it wait",
         ),
         (
             "consentry exec --engine deno --set readonly -- sum.ts",
@@ -107,6 +116,7 @@ def _exec(
     status_fd: int | None,
     keep_partial: bool,
     rehearse: bool,
+    hold: bool,
     read: tuple[str, ...],
     write: tuple[str, ...],
     exec_: tuple[str, ...],
@@ -135,9 +145,10 @@ def _exec(
             image=image,
             denials=Denials.ATTESTED if attest else Denials.OBSERVED,
             limits=limits_of(limits),
+            holds=hold,
         )
         is_capped = wish.limits.output_bytes is not None
-        with streams(captured=output.json, capped=is_capped) as io:
+        with streams(captured=output.json, capped=is_capped, holds=hold) as io:
             run = carry_out(
                 wish,
                 around,
@@ -145,6 +156,7 @@ def _exec(
                 workspace=workspace,
                 keep_partial=keep_partial,
                 arrival=Arrival.WHEN_COMMITTED if rehearse else Arrival.AT_ITS_END,
+                holding=_holding(around) if hold else None,
             )
         status, is_ours = exit_status(run.status, run.outcome)
         ours.status = status if is_ours else ExitStatus.DONE
@@ -158,6 +170,12 @@ def _exec(
         if lines:
             write_message("\n".join(lines))
     return status
+
+
+def _holding(around: Surroundings) -> "Holding":
+    from consentry.cli.heldprompt import terminal_holding  # noqa: PLC0415 - few runs ask
+
+    return terminal_holding(around)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (
@@ -211,6 +229,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         is_flag=True,
         help="Keep what it wrote apart, to be looked at, committed or discarded later.",
     ),
+    hold_option(),
     *place_options("program"),
     click.Argument(
         ["command"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND..."

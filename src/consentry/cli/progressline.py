@@ -22,6 +22,7 @@ from consentry.cli.output import encoded
 from consentry.cli.table import PROGRAM
 from consentry.decide.previewparts import Estimate
 from consentry.enforce.engines.native import Io
+from consentry.enforce.streams import Curtain
 
 Now = Callable[[], float]
 
@@ -48,8 +49,15 @@ class ProgressLine:
     """The line, drawn again every second by a thread of its own until it is closed."""
 
     def __init__(
-        self, tool: str, estimate: Estimate | None, descriptor: int, now: Now = time.monotonic
+        self,
+        tool: str,
+        estimate: Estimate | None,
+        descriptor: int,
+        now: Now = time.monotonic,
+        curtain: Curtain | None = None,
     ) -> None:
+        """Behind the `curtain`, if there is one, a person is asked: nothing is drawn there then."""
+        self._curtain = curtain
         self._tool = tool
         self._estimate = estimate
         self._descriptor = descriptor
@@ -87,7 +95,10 @@ class ProgressLine:
         """Draws the line, where it disturbs nobody."""
         with self._lock:
             is_silent = self._now() - self._heard_at >= _SILENT_FOR
+            is_shut = self._curtain is not None and self._curtain.is_shut
             if self._is_theirs or not self._is_free or not is_silent or self._over.is_set():
+                return
+            if is_shut:
                 return
             spent = Duration(int((self._now() - self._begun) * 1000))
             text = progress_text(self._tool, spent, self._estimate)
@@ -129,7 +140,7 @@ def streams_with_progress(open_io: OpenIo, tool: str, estimate_of: EstimateOf) -
         if io.terminal is None or not os.isatty(_STANDARD_ERROR):
             yield io
             return
-        line = ProgressLine(tool, estimate_of(), _STANDARD_ERROR)
+        line = ProgressLine(tool, estimate_of(), _STANDARD_ERROR, curtain=io.curtain)
         io.terminal.before = line.hear
         line.start()
         try:

@@ -3,6 +3,7 @@
 import os
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,7 +14,13 @@ from consentry.cli.command import Folder, PlainCommand, Text, output_of
 from consentry.cli.output import Output
 from consentry.cli.progressline import streams_with_progress
 from consentry.cli.runcompany import TerminalCompany
-from consentry.cli.runoptions import exit_status, place_options, run_document, status_apart
+from consentry.cli.runoptions import (
+    exit_status,
+    hold_option,
+    place_options,
+    run_document,
+    status_apart,
+)
 from consentry.cli.runstreams import streams
 from consentry.cli.table import Page
 from consentry.cli.toolnames import complete_tool
@@ -23,10 +30,13 @@ from consentry.enforce.native.streamends import Io
 from consentry.service.approvals import Desk
 from consentry.service.durations import estimate_of
 from consentry.service.refusals import journal_of_terminal
-from consentry.service.surroundings import look_around
+from consentry.service.surroundings import Surroundings, look_around
 from consentry.service.toolcalls import ToolCall
 from consentry.service.toolruns import ToolRun, ToolRunner, ToolWish, find_request
 from consentry.store.journal import Journal
+
+if TYPE_CHECKING:
+    from consentry.service.holding import Holding
 
 PAGE = Page(
     summary="Run a tool: see what it wants, decide, confine it to that, have it on record.",
@@ -51,6 +61,7 @@ PAGE = Page(
         ("consentry run build-latex -- --draft", "with words for its entry point"),
         ("consentry run --no-wait lint-latex", "store the question, exit with 75"),
         ("consentry run --request request-0198c2f4-…", "start what was approved, once"),
+        ("consentry run --hold lint-latex", "ask me when it is refused something, and let it wait"),
         ("consentry run --rehearse format-references", "change nothing yet, and see what it would"),
     ),
     statuses=(
@@ -76,12 +87,13 @@ class _Streams:
 
     output: Output
     journal: Journal
+    holds: bool = False
     estimate: Estimate | None = None
 
     def __call__(self, tool: str) -> AbstractContextManager[Io]:
         """Takes them for the run of that tool."""
         self.estimate = estimate_of(self.journal.ledger.history, tool)
-        plain = partial(streams, captured=self.output.json, capped=False)
+        plain = partial(streams, captured=self.output.json, capped=False, holds=self.holds)
         return streams_with_progress(plain, tool, lambda: self.estimate)
 
 
@@ -98,15 +110,17 @@ def _run(
     no_wait: bool,
     rehearse: bool,
     keep_partial: bool,
+    hold: bool,
 ) -> int:
     output = output_of(ctx)
     with status_apart(status_fd) as ours:
         _require_one(words, request, config, workspace)
         around = look_around(os.environ)
-        wish = ToolWish(rehearse, keep_partial, waits=not no_wait)
+        holding = _holding(around) if hold else None
+        wish = ToolWish(rehearse, keep_partial, waits=not no_wait, holding=holding)
         with journal_of_terminal(around) as journal:
             runner = ToolRunner(journal, around, TerminalCompany(journal, around, output), wish)
-            open_io = _Streams(output, journal)
+            open_io = _Streams(output, journal, holds=hold)
             if request is not None:
                 over = runner.dispatch(find_request(Desk(journal), request), open_io)
             else:
@@ -119,6 +133,12 @@ def _run(
     elif not output.quiet:
         tell_end(over, open_io.estimate)
     return status
+
+
+def _holding(around: Surroundings) -> "Holding":
+    from consentry.cli.heldprompt import terminal_holding  # noqa: PLC0415 - few runs ask
+
+    return terminal_holding(around)
 
 
 def _status(over: ToolRun) -> tuple[int, bool]:
@@ -172,6 +192,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         is_flag=True,
         help="Keep what it wrote even if a limit or a signal ended it.",
     ),
+    hold_option(),
     *place_options("tool"),
     click.Argument(
         ["words"],

@@ -65,6 +65,15 @@ def many(
     return click.Option([name], multiple=True, type=kind, metavar=metavar, help=help_line)
 
 
+def hold_option() -> click.Option:
+    """Whether what is refused waits for an answer."""
+    return click.Option(
+        ["--hold"],
+        is_flag=True,
+        help="Ask at the moment of a denial, while the program waits; its view is `visible`.",
+    )
+
+
 def limit_options() -> list[click.Option]:
     """As `limits_of` takes them."""
     return [

@@ -2,6 +2,9 @@
 
 A program that talks to a person gets a terminal of its own, and every key is handed on. Signals that
 reach this process are passed to the program, which decides what to make of them, as it would alone.
+
+A run that holds what it is refused is asked about on the same terminal: then whatever the program has
+of a terminal passes through us, so that it can neither read the answer nor draw over the question.
 """
 
 import os
@@ -12,34 +15,51 @@ from contextlib import ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import Any
 
+from consentry.cli.terminal import DEVICE
 from consentry.enforce.engines.native import Io
-from consentry.enforce.streams import Terminal, typed_through
+from consentry.enforce.streams import Curtain, Terminal, typed_through
 
 _PASSED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
 
 
 @contextmanager
-def streams(*, captured: bool, capped: bool) -> Iterator[Io]:
-    """The streams of this process as a run gets them; afterwards everything is as it was."""
+def streams(*, captured: bool, capped: bool, holds: bool = False) -> Iterator[Io]:
+    """The streams of this process as a run gets them; afterwards everything is as it was.
+
+    With `holds` there is a curtain before the terminal, to ask behind.
+    """
     with ExitStack() as held:
         held.enter_context(_settings_kept())
         if captured:
             io = Io(stdin=None if os.isatty(0) else 0, keeps=True)
         elif os.isatty(1):
             io = _on_terminal(held)
+        elif holds:
+            io = _apart_from_terminal(held)
         else:
             io = Io(stdin=0, stdout=1, stderr=2, capped=capped)
+        if holds:
+            io.curtain = _curtain(held)
         held.enter_context(_passing_signals(io))
         yield io
 
 
 @contextmanager
-def streams_of_code(*, captured: bool) -> Iterator[Io]:
+def streams_of_code(*, captured: bool, holds: bool = False) -> Iterator[Io]:
     """What a snippet prints goes to standard error: standard output is for its result."""
     said_to = 2 if not captured and _can_be_written(2) else None
-    io = Io(stdout=said_to, stderr=said_to, keeps=captured)
-    with _passing_signals(io):
+    with ExitStack() as held:
+        io = Io(stdout=said_to, stderr=said_to, keeps=captured, capped=holds)
+        if holds:
+            io.curtain = _curtain(held)
+        held.enter_context(_passing_signals(io))
         yield io
+
+
+def _curtain(held: ExitStack) -> Curtain:
+    curtain = Curtain()
+    held.callback(curtain.close)
+    return curtain
 
 
 def _can_be_written(descriptor: int) -> bool:
@@ -58,6 +78,25 @@ def _on_terminal(held: ExitStack) -> Io:
         held.enter_context(typed_through(0))
     stdin = None if os.isatty(0) else 0
     return Io(stdin=stdin, stderr=None if os.isatty(2) else 2, terminal=terminal)
+
+
+def _apart_from_terminal(held: ExitStack) -> Io:
+    """Output that leads elsewhere passes through us as well, and keys through a terminal of its own."""
+    tty = _own_terminal() if os.isatty(0) and _is_in_front() else None
+    if tty is None:
+        return Io(stdin=0, stdout=1, stderr=2, capped=True)
+    held.callback(os.close, tty)
+    terminal = Terminal(outside=tty, typed=0)
+    held.callback(terminal.close)
+    held.enter_context(typed_through(0))
+    return Io(stdout=1, stderr=None if os.isatty(2) else 2, capped=True, terminal=terminal)
+
+
+def _own_terminal() -> int | None:
+    try:
+        return os.open(DEVICE, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return None
 
 
 @contextmanager
@@ -96,6 +135,8 @@ def _is_in_front(terminal: int = 0) -> bool:
 @contextmanager
 def _passing_signals(io: Io) -> Iterator[None]:
     def handle(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGINT and io.curtain is not None and io.curtain.interrupt():
+            return  # it was for the question on the terminal
         if io.supervisor is not None:
             io.supervisor.pass_signal(number)
         elif number == signal.SIGINT:

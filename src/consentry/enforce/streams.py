@@ -187,7 +187,7 @@ class Curtain:
     def open(self) -> None:
         """The terminal is the program's again."""
         with self._change:
-            self._is_wanted = False
+            self._is_wanted = self._is_shut = False
             self._interrupts = 0
             self._ring()
 

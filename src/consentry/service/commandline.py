@@ -34,6 +34,7 @@ from consentry.service.binding import (
 )
 from consentry.service.denoscripts import DenoScript, find_script, require_script_alone
 from consentry.service.enginechoice import EngineWish
+from consentry.service.holdable import as_held, require_holdable
 from consentry.service.profiles import with_limits_of
 from consentry.service.programbinding import (
     environment_of,
@@ -65,6 +66,7 @@ class RunWish(Wish):
     denials: Denials = Denials.OBSERVED
     engine: EngineName | None = None
     image: str | None = None
+    holds: bool = False
 
     @property
     def engines(self) -> EngineWish:
@@ -83,6 +85,8 @@ class RunWish(Wish):
 def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish:
     """The confinement that this line asks for; raises before anything is recorded or started."""
     require_givable(wish)
+    if wish.holds:
+        require_holdable(wish.engines, wish.view)
     cwd = around.cwd or workspace
     protected = protected_in((*wish.read, *wish.write), workspace, cwd, around)
     script = _script(wish, around)
@@ -108,6 +112,8 @@ def bind_wish(wish: RunWish, workspace: Path, around: Surroundings) -> BoundWish
     spelled = tuple(map(Pattern.parse, written))
     bound = BoundWish(confinement, started, wish.profile_word, protected, spelled)
     bound = as_profile_says(bound, wish.profile, around, wish.view, wish.layer)
+    if wish.holds:
+        bound = as_held(bound)
     return with_secrets(bound, wish, around)
 
 

@@ -3,8 +3,9 @@
 What is wrong with the line, the workspace or the host is said before anything is decided.
 """
 
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.native.streamends import Io
@@ -12,6 +13,7 @@ from consentry.record.auditfields import Trigger
 from consentry.service.binding import BoundWish, workspace_here
 from consentry.service.commandline import RunWish, bind_wish
 from consentry.service.enginechoice import Chosen, choose_engine, engine_desk
+from consentry.service.holdable import require_holdable
 from consentry.service.imagechoice import chosen_image
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
@@ -22,7 +24,11 @@ from consentry.service.runledger import Run
 from consentry.service.runs import Runner
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.service.takeover import Arrival, TakeoverTerms, require_rehearsable
+from consentry.store.journal import Journal
 from consentry.surface.protected import ProtectedRoots
+
+if TYPE_CHECKING:
+    from consentry.service.holding import Holding
 
 
 def asked_for(wish: RunWish, trigger: Trigger) -> Asked:
@@ -67,6 +73,7 @@ def carry_out(
     keep_partial: bool = False,
     arrival: Arrival = Arrival.AT_ITS_END,
     trigger: Trigger = Trigger.USER_COMMAND,
+    holding: "Holding | None" = None,
 ) -> Run:
     """The run, over and recorded; raises when it could not be started or recorded.
 
@@ -78,12 +85,15 @@ def carry_out(
         keep_partial: takes over what was written even if a limit or a signal ended it.
         arrival: when what it wrote reaches the host.
         trigger: what set it off.
+        holding: how what a wish that `holds` is refused is asked about, while it waits.
     """
     home = own_home(around).path
     with ExitStack() as held:
         with refusals_recorded(asked_for(wish, trigger), lambda: journal_of_terminal(around)):
             keeping = keeping_of(around)
             image = chosen_image(wish.engines, wish.image, around)
+            if wish.holds:
+                require_holdable(wish.engines, wish.view, image)
             place_of_work = workspace_here(around, workspace)
             state = state_folder(around)  # refused before, where it would lie in the workspace
             if image is None:
@@ -99,4 +109,23 @@ def carry_out(
         recover_here(place)
         runner = Runner(chosen.engine, journal, state, home)
         terms = TakeoverTerms(keep_partial, arrival, tidying_of(place))
+        if holding is not None:
+            held.enter_context(_asked(holding, journal, bound, arrival, io, around))
         return runner.run(bound, chosen.plan, io, terms=terms, trigger=trigger)
+
+
+def _asked(
+    holding: "Holding",
+    journal: Journal,
+    bound: BoundWish,
+    arrival: Arrival,
+    io: Io,
+    around: Surroundings,
+) -> AbstractContextManager[None]:
+    """Asks about what the run is refused, as the person's own settings say."""
+    from consentry.service.holding import HeldRun, held_questions  # noqa: PLC0415 - few runs ask
+    from consentry.service.ownsettings import own_settings  # noqa: PLC0415 - as above
+
+    allows_direct = arrival is Arrival.AT_ITS_END
+    run = HeldRun.of(bound.confinement, allows_direct=allows_direct)
+    return held_questions(journal, run, holding, io, lambda: own_settings(around).approvals)

@@ -26,16 +26,19 @@ from consentry.decide.approval import ApprovalRequest
 from consentry.decide.heldask import HeldAsk
 from consentry.decide.question import Outcome
 from consentry.declare.preferences import ApprovalSettings
+from consentry.enforce.confinement import Confinement
 from consentry.enforce.held import HeldAnswer, HeldOperation, Operation, Reply
 from consentry.enforce.native.streamends import Io
+from consentry.enforce.streams import Curtain
 from consentry.service.approvals import Asker, Desk, Waits
 from consentry.service.leader import this_process
-from consentry.service.rundecision import RunDecision
+from consentry.service.rundecision import RunDecision, by_command_line
 from consentry.service.runrecord import named_path, word_text
 from consentry.store.journal import Journal
 
-AskerHere: TypeAlias = Callable[[Journal], Asker | None]
-"""Who puts a question to the person at this terminal; None where nobody is there now."""
+AskerHere: TypeAlias = Callable[[Journal, ApprovalSettings, Curtain | None], Asker | None]
+"""Who puts a question to the person at this terminal, before which a curtain may be shut; None where
+nobody is there now."""
 Announce: TypeAlias = Callable[[ApprovalRequest], None]
 """Tells of a question that has to be answered elsewhere."""
 
@@ -54,7 +57,7 @@ _ANSWERS: Final = {
 }
 
 
-def nobody_here(_: Journal) -> None:
+def nobody_here(_: Journal, _settings: ApprovalSettings, _curtain: Curtain | None) -> None:
     """Where there is no terminal to ask on."""
 
 
@@ -64,27 +67,36 @@ def unannounced(_: ApprovalRequest) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """How a run's questions are put: for how long, to whom here, and else how they are told of."""
+    """How a run's questions are put: to whom here, and else how they are told of."""
 
-    settings: ApprovalSettings
     asker: AskerHere = nobody_here
     announce: Announce = unannounced
 
 
 @dataclass(frozen=True, slots=True)
 class HeldRun:
-    """Whose questions they are."""
+    """Whose questions they are, and whether its writes may reach the host at once."""
 
     subject: str
     arguments: tuple[str, ...] = ()
     workspace: str | None = None
     policy_hash: Digest | None = None
+    allows_direct: bool = True
 
     @classmethod
-    def of(cls, decision: RunDecision, words: tuple[str, ...], workspace: str) -> "HeldRun":
-        """Of a run that was decided."""
-        shown = tuple(word_text(word).replace("\0", "") for word in words[:_MOST_ARGUMENTS])
-        return cls(decision.subject, shown, named_path(workspace), decision.policy_hash)
+    def of(
+        cls, wanted: Confinement, decision: RunDecision | None = None, *, allows_direct: bool
+    ) -> "HeldRun":
+        """Of a run that was decided; without a decision, by its own line."""
+        decided = decision or by_command_line(wanted)
+        words = tuple(map(word_text, wanted.program.line[:_MOST_ARGUMENTS]))
+        return cls(
+            decided.subject,
+            words,
+            named_path(str(wanted.workspace)),
+            decided.policy_hash,
+            allows_direct,
+        )
 
 
 @dataclass(slots=True)
@@ -101,13 +113,20 @@ class HeldRequests:
     """The keeper of one run's questions; threads share it. See `enforce.held.HoldKeeper`."""
 
     def __init__(
-        self, journal: Journal, run: HeldRun, holding: Holding, *, allows_direct: bool
+        self,
+        journal: Journal,
+        run: HeldRun,
+        holding: Holding,
+        settings: ApprovalSettings = ApprovalSettings(),  # noqa: B008 - frozen
+        *,
+        curtain: Curtain | None = None,
     ) -> None:
         self._journal = journal
-        self._desk = Desk(journal, holding.settings)
+        self._desk = Desk(journal, settings)
         self._run = run
         self._holding = holding
-        self._allows_direct = allows_direct
+        self._settings = settings
+        self._curtain = curtain
         self._run_id: str | None = None
         self._open: dict[int, _Open] = {}
         self._new: deque[int] = deque()
@@ -121,7 +140,7 @@ class HeldRequests:
     @property
     def allows_direct(self) -> bool:
         """Whether a write may reach the host at once; not in a rehearsal, nor at level strict."""
-        return self._allows_direct
+        return self._run.allows_direct
 
     def begun(self, run_id: str) -> None:
         """The id of the decision under which the run begins, for the questions to name."""
@@ -282,10 +301,11 @@ class HeldRequests:
         """Puts the questions to the person at this terminal, one after the other."""
         while (request := self._next()) is not None:
             with suppress(Exception):  # the question stays open to every other channel
-                asker = self._holding.asker(self._journal)
+                asker = self._holding.asker(self._journal, self._settings, self._curtain)
                 if asker is not None:
                     request = self._asked_here(request, asker)
-                if request.is_pending:
+                is_over = self._curtain is not None and self._curtain.is_over
+                if request.is_pending and not is_over:
                     self._holding.announce(request)
             with self._news:
                 self._is_rung = True
@@ -306,13 +326,17 @@ class HeldRequests:
 
 @contextmanager
 def held_questions(
-    journal: Journal, run: HeldRun, holding: Holding | None, io: Io, *, allows_direct: bool
+    journal: Journal,
+    run: HeldRun,
+    holding: Holding | None,
+    io: Io,
+    settings: Callable[[], ApprovalSettings] = ApprovalSettings,
 ) -> Iterator[None]:
     """What the run of this `io` is refused is asked about meanwhile; without a `holding` it is not."""
     if holding is None:
         yield
         return
-    keeper = HeldRequests(journal, run, holding, allows_direct=allows_direct)
+    keeper = HeldRequests(journal, run, holding, settings(), curtain=io.curtain)
     io.holds, io.begins = keeper, keeper.begun
     try:
         yield

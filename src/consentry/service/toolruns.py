@@ -12,7 +12,7 @@ waits is parked with its effect kept; one that is denied is discarded.
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused
@@ -27,6 +27,7 @@ from consentry.record.auditfields import ConsentMethod, ExecutionStatus
 from consentry.service.approvals import Desk
 from consentry.service.commitapproval import Asking
 from consentry.service.enginechoice import Chosen, EngineDesk, choose_engine, engine_desk
+from consentry.service.holdable import as_held, require_holdable
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
 from consentry.service.ledgers import LedgerPlace, ledger_place
@@ -41,6 +42,9 @@ from consentry.service.takeover import Arrival, TakeoverTerms, require_rehearsab
 from consentry.service.toolcalls import ReadyTool, ToolCall, ready_tool
 from consentry.service.tooldecisions import Company, Decided, ToolDecisions
 from consentry.store.journal import Journal
+
+if TYPE_CHECKING:
+    from consentry.service.holding import Holding
 
 OpenIo: TypeAlias = Callable[[str], AbstractContextManager[Io]]
 """Takes the streams for the run of that tool alone: a terminal is for questions before and after."""
@@ -97,11 +101,12 @@ _DENIES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ToolWish:
-    """How a tool is to be run."""
+    """How a tool is to be run; `holding` is how what it is refused is asked about, while it waits."""
 
     rehearses: bool = False
     keep_partial: bool = False
     waits: bool = True
+    holding: "Holding | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +173,11 @@ class ToolRunner:
     def _carried_out(self, decided: Decided, open_io: OpenIo) -> ToolRun:
         ready, place = decided.ready, self._place()
         arrival = self._arrival(decided)
-        bound = ready.bound.bound
         with ExitStack() as held:
             with self._refusals(_asked(ready.call, decided)):
+                if self.wish.holding is not None:
+                    ready = _holding(ready)
+                bound = ready.bound.bound
                 require_rehearsable(arrival, bound, place.keeping)
                 ground = self._ground(ready, place)
                 chosen = held.enter_context(self.workshop.chosen(ready, ground, self.around))
@@ -178,6 +185,8 @@ class ToolRunner:
             runner = Runner(chosen.engine, place.journal, place.state, own_home(self.around).path)
             terms = TakeoverTerms(self.wish.keep_partial, arrival, tidying_of(place))
             io = held.enter_context(open_io(ready.name))
+            if self.wish.holding is not None:
+                held.enter_context(self._questions(self.wish.holding, ready, decided, arrival, io))
             run = runner.run(
                 bound,
                 chosen.plan,
@@ -189,6 +198,21 @@ class ToolRunner:
         if arrival is Arrival.WHEN_APPROVED and run.facts.impact.rehearsal is not None:
             return self._second_yes(ToolRun(run, ready), place)
         return ToolRun(run, ready)
+
+    def _questions(
+        self, holding: "Holding", ready: ReadyTool, decided: Decided, arrival: Arrival, io: Io
+    ) -> AbstractContextManager[None]:
+        """Asks about what the run is refused, while it waits."""
+        from consentry.service.holding import (  # noqa: PLC0415 - few runs ask
+            HeldRun,
+            held_questions,
+        )
+
+        wanted = ready.bound.bound.confinement
+        allows_direct = arrival is Arrival.AT_ITS_END
+        run = HeldRun.of(wanted, decided.decision, allows_direct=allows_direct)
+        settings = ready.effective.settings.approvals
+        return held_questions(self.journal, run, holding, io, lambda: settings)
 
     def _arrival(self, decided: Decided) -> Arrival:
         if decided.route.needs_second_yes:
@@ -233,6 +257,12 @@ class ToolRunner:
                 with suppress(ConsentryError, OSError):
                     record_refusal(asked, problem, self.journal)
             raise
+
+
+def _holding(ready: ReadyTool) -> ReadyTool:
+    """The same tool, in a box that holds what it is refused; raises where there can be none."""
+    require_holdable(ready.bound.engines, None)
+    return replace(ready, bound=replace(ready.bound, bound=as_held(ready.bound.bound)))
 
 
 def _asked(call: ToolCall, decided: Decided | None = None) -> Asked:

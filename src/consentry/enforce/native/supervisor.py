@@ -55,6 +55,7 @@ class Supervisor:
     ends: Callable[[], bool] | None = None
     curtain: Curtain | None = None
     _behind: dict[int, Callable[[], None]] = field(default_factory=dict)
+    _is_shut: bool = False
     _selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     _printed: int = 0
     _timed_out: bool = False
@@ -173,7 +174,7 @@ class Supervisor:
         if curtain is None:
             return
         is_wanted = curtain.wanted()
-        if is_wanted and not curtain.is_shut:
+        if is_wanted and not self._is_shut:
             watched = self._selector.get_map()
             for each in [each for each in self._on_terminal() if each in watched]:
                 self._behind[each] = watched[each].data
@@ -182,6 +183,7 @@ class Supervisor:
             for each, callback in self._behind.items():
                 self._selector.register(each, selectors.EVENT_READ, callback)
             self._behind.clear()
+        self._is_shut = is_wanted
         curtain.obeyed(is_shut=is_wanted)
 
     def _on_terminal(self) -> list[int]:
