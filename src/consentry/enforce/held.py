@@ -10,7 +10,7 @@ dropped, and a question that nobody waits for any more is taken back by `gone`.
 """
 
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from enum import StrEnum
 from threading import RLock
 from typing import Final, Protocol
@@ -69,6 +69,8 @@ class HeldOperation:
     pid: int = 0
     program: str | None = None
     also_reads: bool = False
+    is_folder: bool = False
+    """A folder whose names are to be listed, and no more."""
 
     @property
     def is_direct(self) -> bool:
@@ -144,6 +146,7 @@ class HeldDesk:
         self._questions: dict[int, _Question] = {}
         self._known: dict[Hashable, _Question] = {}
         self._waiters: dict[int, _Question] = {}
+        self._answered: dict[int, _Question] = {}
         self._last = 0
         self._is_closed = False
 
@@ -157,15 +160,17 @@ class HeldDesk:
         same: Hashable,
         held: Callable[[int], HeldOperation],
         answer: Callable[[HeldAnswer], None],
+        covered_by: Iterable[Hashable] = (),
     ) -> int:
         """Has it decided, and returns the number under which `gone` takes it back.
 
-        `held` makes the operation from its number. `answer` may be called before this returns.
+        `held` makes the operation from its number. `answer` may be called before this returns. A
+        yes to one of `covered_by`, which names wider access to the same, is a yes to this.
         """
         with self._lock:
             self._last += 1
             number = self._last
-            known = self._known.get(same)
+            known = self._granted(covered_by) or self._known.get(same)
             given: HeldAnswer | None = None
             if known is not None:
                 known.times += 1
@@ -174,6 +179,7 @@ class HeldDesk:
                     self._waiters[number] = known
                     return number
                 given = known.answer
+                self._answered[number] = known
             elif self._is_closed or len(self._questions) >= MOST_ASKED:
                 given = HeldAnswer.REFUSED
             else:
@@ -182,8 +188,20 @@ class HeldDesk:
         if given is not None:
             answer(given)
         elif known is not None:
-            self._keeper.asked(known.held, self._reply_to(known))
+            self._put(known)
         return number
+
+    def _put(self, question: _Question) -> None:
+        reply = self._reply_to(question)
+        try:
+            self._keeper.asked(question.held, reply)
+        except Exception as problem:  # noqa: BLE001 - whoever waits must not wait for nobody
+            question.error = f"nobody could be asked: {problem}"
+            reply(HeldAnswer.REFUSED)
+
+    def _granted(self, wider: Iterable[Hashable]) -> _Question | None:
+        found = (self._known.get(each) for each in wider)
+        return next((q for q in found if q and q.answer is HeldAnswer.GRANTED), None)
 
     def gone(self, number: int) -> None:
         """Whoever asked under this number waits no more; the question goes with the last of them."""
@@ -198,11 +216,18 @@ class HeldDesk:
         self._keeper.gone(question.held.number)
 
     def failed(self, number: int, error: str) -> None:
-        """What was granted could not be carried out."""
+        """What was granted could not be carried out for the one who asked under this number."""
         with self._lock:
-            question = self._questions.get(number)
+            question = self._answered.get(number)
             if question is not None and question.error is None:
                 question.error = error
+
+    def also(self, number: int, same: Hashable) -> None:
+        """What was answered under this number answers this, too: it came to be by that answer."""
+        with self._lock:
+            question = self._answered.get(number)
+            if question is not None:
+                self._known.setdefault(same, question)
 
     def close(self) -> None:
         """The run is over: whatever still waits is gone."""
@@ -246,6 +271,7 @@ class HeldDesk:
         question.seconds = time.monotonic() - question.since
         for number in question.waiting:
             self._waiters.pop(number, None)
+            self._answered[number] = question
         question.waiting.clear()
         if answer is HeldAnswer.GONE:
             self._known = {key: each for key, each in self._known.items() if each is not question}

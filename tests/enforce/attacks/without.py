@@ -143,7 +143,7 @@ look = observer.Observer._look_at_open
 def late(self, number, pid, name, arguments):
     if look(self, number, pid, name, arguments):
         return True
-    at = arguments[observer._NAMED[name][2]]
+    at = arguments[observer.NAMED[name][2]]
     before, end = self._memory.text_at(pid, at), time.monotonic() + 5
     while before.endswith((b"/name1", b"/name2")) and time.monotonic() < end:
         if self._memory.text_at(pid, at) != before:

@@ -23,12 +23,13 @@ from consentry.enforce.engine import (
     Outcome,
     Probe,
 )
+from consentry.enforce.engines.boxholds import BoxHolds
 from consentry.enforce.engines.boxlayer import disk_layer, with_layer_on_disk
 from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
+from consentry.enforce.engines.boxrequest import request_of
 from consentry.enforce.engines.interface import Compiled
 from consentry.enforce.facts import HostView
 from consentry.enforce.groupstock import GroupStock
-from consentry.enforce.held import HeldDesk
 from consentry.enforce.holding import HeldLimits
 from consentry.enforce.interrupts import Uninterrupted
 from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
@@ -65,7 +66,7 @@ from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe
 from consentry.enforce.usage import Control as LimitedControl
 from consentry.enforce.violations import Truth
-from consentry.surface.modes import Denials, Reads, View, Writes
+from consentry.surface.modes import Reads, View, Writes
 from consentry.surface.protected import ProtectedRoots
 
 if TYPE_CHECKING:
@@ -75,7 +76,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Io", "NativeEngine", "NativePlan"]
 
-_UMASK: Final = 0o022
 _KIB: Final = 1024
 
 
@@ -301,53 +301,23 @@ class NativeEngine:
         allowed: Callable[[], None],
         disk: DiskLayer | None,
     ) -> Outcome:
-        if self._bare is not None:
-            self._bare.require_no_sockets(io.stdin, io.stdout, io.stderr)
-        streams = StreamEnds.of(io)
-        waits, go = socket.socketpair()
-        files = [
-            *streams.files,
-            waits.fileno(),
-            *(() if io.terminal is None else (io.terminal.its,)),
-        ]
-        request = self._request(plan, len(files), has_terminal=io.terminal is not None)
-        if records is not None and plan.plan.landlock is not None:
-            request["landlock"] = {**plan.plan.landlock, "mark": records.mark}
-        files += [each.descriptor for each in sealed]
-        if disk is not None:
-            files.append(disk.bell)
-            request |= {"disk": disk.told, "bell": len(files)}
-        doors: list[int] = []
-        try:
-            told = held.told()
-            if self._bare is not None:
-                told = self._bare.with_doors(told, 1 + len(files), doors)
-            running = parent.launch({**request, **told}, [*files, *doors])
-        except BaseException:
-            go.close()
-            for pipe in streams.pipes:
-                pipe.close()
-            raise
-        finally:
-            waits.close()
-            streams.close()
-            for door in doors:
-                os.close(door)
-        limits = plan.wanted.limits
+        holds = BoxHolds(io.holds, plan.wanted, is_bare=self._bare is not None)
+        running, streams, go = self._started(parent, plan, sealed, io, held, records, disk, holds)
+        wanted = plan.wanted
+        limits = wanted.limits
         if disk is not None:
             held.count_on_disk(disk.uppers())
         watch = LimitWatch(running, held)
         bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
         io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal, io.ends, io.curtain)
-        wanted = plan.wanted
-        desk = None if io.holds is None else HeldDesk(io.holds)
-        network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets, desk)
+        network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets, holds.desk)
         try:
             supervised = self._supervised(io.supervisor, running, allowed, go, network)
         except BaseException:
             network.close()
             # Nobody would look after it any more.
             io.supervisor.give_up()
+            holds.close()
             raise
         finally:
             # However it went: the group that the box had is not the launcher's any more.
@@ -357,11 +327,65 @@ class NativeEngine:
         reached = network.finish()
         require_built(supervised.ended)
         attested = None if records is None else records.finish()
-        outcome = replace(
-            self._outcome(plan, supervised, streams.pipes, held, attested, reached),
-            held_operations=network.held,
-        )
+        outcome = self._outcome(plan, supervised, streams.pipes, held, attested, reached)
+        outcome = holds.added_to(outcome)
         return outcome if disk is None else with_layer_on_disk(outcome, disk)
+
+    def _started(
+        self,
+        parent: NativeParent,
+        plan: NativePlan,
+        sealed: Sequence[SealedFile],
+        io: Io,
+        held: HeldLimits,
+        records: Watch | None,
+        disk: DiskLayer | None,
+        holds: BoxHolds,
+    ) -> tuple[Running, StreamEnds, socket.socket]:
+        """The box, its streams, and where it is told to let its program go."""
+        if self._bare is not None:
+            self._bare.require_no_sockets(io.stdin, io.stdout, io.stderr)
+        streams = StreamEnds.of(io)
+        waits, go = socket.socketpair()
+        files = [
+            *streams.files,
+            waits.fileno(),
+            *(() if io.terminal is None else (io.terminal.its,)),
+        ]
+        request = request_of(
+            plan,
+            self._host.inner,
+            len(files),
+            ahead=self._ahead,
+            has_terminal=io.terminal is not None,
+        )
+        if records is not None and plan.plan.landlock is not None:
+            request["landlock"] = {**plan.plan.landlock, "mark": records.mark}
+        files += [each.descriptor for each in sealed]
+        if disk is not None:
+            files.append(disk.bell)
+            request |= {"disk": disk.told, "bell": len(files)}
+        host = self._host
+        request |= holds.told(plan.plan, files, host.protected, host.home, self._state)
+        doors: list[int] = []
+        try:
+            told = held.told()
+            if self._bare is not None:
+                told = self._bare.with_doors(told, 1 + len(files), doors)
+            running = parent.launch({**request, **told}, [*files, *doors])
+            holds.start()
+        except BaseException:
+            holds.close()
+            go.close()
+            for pipe in streams.pipes:
+                pipe.close()
+            raise
+        finally:
+            waits.close()
+            streams.close()
+            for door in doors:
+                os.close(door)
+        return running, streams, go
 
     def _supervised(
         self,
@@ -384,34 +408,6 @@ class NativeEngine:
         if self._stock is not None:
             self._stock.restock()  # while the program runs
         return supervisor.stay()
-
-    def _request(self, plan: NativePlan, given: int, *, has_terminal: bool) -> dict[str, object]:
-        wanted, compiled = plan.wanted, plan.plan
-        return {
-            "ids": self._host.inner,
-            "steps": tuple(_with_file_numbers(compiled.steps, given + 1)),
-            "alike": compiled.alike,
-            "ahead": self._ahead if compiled.alike else 0,
-            "hostname": "box",
-            "ways": compiled.ways,
-            "streams": (1, 2, 3),
-            "go": 4,
-            "terminal": given if has_terminal else None,
-            "umask": _UMASK,
-            "cwd": str(wanted.program.folder),
-            "landlock": compiled.landlock,
-            "direct": compiled.makes,
-            "exact": compiled.exact,
-            # To the one who does it, nothing is refused that the kernel could attest of the program.
-            "moves": bool(compiled.layered) and wanted.denials is Denials.OBSERVED,
-            "filter": compiled.filter,
-            "listens": True,
-            "program": str(wanted.program.path),
-            "argv": list(wanted.program.words),
-            "then": [(str(step.path), list(step.words)) for step in wanted.program.then],
-            "env": dict(wanted.environment),
-            **(plan.bare or {}),
-        }
 
     def _outcome(
         self,
@@ -488,13 +484,3 @@ def _with_sequencer(wanted: Confinement) -> Limits:
     if not wanted.program.then or limits.processes is None:
         return limits
     return replace(limits, processes=limits.processes + 1)
-
-
-def _with_file_numbers(
-    steps: Sequence[tuple[object, ...]], first: int
-) -> Sequence[tuple[object, ...]]:
-    """Copies name their file by its place among the descriptors that are passed."""
-    return [
-        ("copy", first + int(str(step[1])), *step[2:]) if step[0] == "copy" else step
-        for step in steps
-    ]

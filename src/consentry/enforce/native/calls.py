@@ -127,9 +127,21 @@ def move_mount(tree: int, target: str) -> None:
     checked(result, f"move_mount to {target}")
 
 
-def mount_setattr(tree: int, path: str, set_bits: int, flags: int, userns: int = 0) -> None:
-    """Changes what a mount, or with AT_RECURSIVE everything below it, allows."""
-    attributes = (ctypes.c_uint64 * 4)(set_bits, 0, 0, userns)
+def mount_setattr(
+    tree: int,
+    path: str,
+    set_bits: int,
+    flags: int,
+    userns: int = 0,
+    *,
+    clear_bits: int = 0,
+    spreads: int = 0,
+) -> None:
+    """Changes what a mount, or with AT_RECURSIVE everything below it, allows.
+
+    `spreads` says what becomes of mounts that are made there later, by the words of `mount(2)`.
+    """
+    attributes = (ctypes.c_uint64 * 4)(set_bits, clear_bits, spreads, userns)
     result = _syscall(
         SYS_MOUNT_SETATTR, tree, os.fsencode(path), flags, ctypes.byref(attributes), 32
     )
@@ -149,6 +161,12 @@ def openat2_quickly(folder: int, path: bytes, how: object) -> int:
     """The same with flags that were made ready; an error is its number below zero."""
     result = _syscall(SYS_OPENAT2, folder, path, how, 24)
     return int(result) if result >= 0 else -ctypes.get_errno()
+
+
+def set_file_user(uid: int, gid: int) -> None:
+    """Whose files this process makes and may open from here on; capabilities over files follow."""
+    _libc.setfsgid(gid)
+    _libc.setfsuid(uid)
 
 
 def setns(descriptor: int, kind: int) -> None:

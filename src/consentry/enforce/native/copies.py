@@ -104,6 +104,7 @@ class _Copy:
         self.told_ways = b""
         self.names: AskedNames | None = None
         self.lost: LostDatagrams | None = None
+        self.line: _socket.socket | None = None
         self.watched: set[int] = set()
         self.pid = 0
         self.pidfd = -1

@@ -34,7 +34,7 @@ _LOOPBACK: Final = ("127.", "::1", "::ffff:127.")
 _NAME_SERVICE: Final = 53
 _READING: Final = frozenset({"fs.read_file", "fs.read_dir"})
 # What every program looks for when it starts and does without: asking is no sign of anything.
-_USUAL: Final = frozenset(
+USUAL: Final = frozenset(
     {
         "/etc/ld.so.preload",
         "/etc/selinux/config",
@@ -246,7 +246,7 @@ class _Reader:
             pass  # the run has removed it from its layer, or it came to the host meanwhile
         elif self._is_open_outside(place):
             pass  # it was not there when it was asked for, whatever is there since
-        elif place not in _USUAL and not _below(place, self._plan.runtime.roots):
+        elif place not in USUAL and not _below(place, self._plan.runtime.roots):
             found = place if is_outside else self._outside(place)
             if found is not None:
                 self._deny_path(Operation.READ, found, "--read", times)
@@ -326,7 +326,7 @@ class _Reader:
     def _talk(self, place: str, times: int, *, is_inside: bool, is_outside: bool) -> None:
         """Sockets of the box are in its own folders; wherever else, a listener is out of reach."""
         is_own = is_inside and _below(place, OWN_FOLDERS) and not _below(place, self._shown)
-        if is_outside and not is_own and place not in _USUAL:
+        if is_outside and not is_own and place not in USUAL:
             self._deny(Operation.NET, f"unix:{place}", "not granted", None, times)
 
     def _deny_path(

@@ -11,6 +11,7 @@ import _socket
 import marshal
 import os
 import select
+import time
 
 from consentry.enforce.native import calls, reaper, wire
 from consentry.enforce.native.askednames import AskedNames
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from consentry.enforce.native.heldcalls import HeldCalls
     from consentry.enforce.native.waiting import Start
 
 _PREFIX = 4
 _REPORT_BYTES = 1 << 16
 _MOST_SAID = 5
 _QUIET, _LOOK_AGAIN = 25, 5000  # milliseconds
+_LOOK_FOR_DEAD = 200  # milliseconds
 _P_PIDFD = 3
 _SIGKILL = 9
 
@@ -40,14 +43,19 @@ _SIGKILL = 9
 class _Run:
     """One box while it lives, as the launcher sees it."""
 
-    def __init__(self, news: _socket.socket, plan: "dict[str, Any]", started: "Start") -> None:
+    def __init__(
+        self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]", started: "Start"
+    ) -> None:
         self.news = news
         self.observer: Observer | None = None
         who = {"ids": plan["ids"], "is_root": plan["idmap"] is not None}
-        self.exact, self.direct = (
+        self.exact, self.direct, self.hold = (
             None if plan.get(name) is None else {**plan[name], **who}
-            for name in ("exact", "direct")
+            for name in ("exact", "direct", "hold")
         )
+        self.line: _socket.socket | None = None
+        if self.hold is not None:
+            self.line = _socket.socket(fileno=os.dup(files[self.hold["line"]]))
         # Who renames a folder for the program is under the program's own rules.
         self.moves = {"landlock": plan["landlock"], **who} if plan.get("moves") else None
         self.watched: set[int] = set()
@@ -83,6 +91,8 @@ class Launcher:
         self._waiting = WaitingBoxes()
         # Root reaches files through mounts that show them as another user's; made once for each.
         self._shown_as: dict[int, int] = {}
+        self._held: list[HeldCalls] = []
+        self._looks_at = 0.0
 
     def live(self) -> None:
         """Until the owner is gone."""
@@ -98,9 +108,21 @@ class Launcher:
                         return
                 elif descriptor in self._does and descriptor not in self._since_poll:
                     self._does[descriptor](events)
+            if self._held:
+                self._look_for_the_dead()
+
+    def _look_for_the_dead(self) -> None:
+        """Of those that wait for an answer, whom the kernel tells nobody of."""
+        now = time.monotonic()
+        if now >= self._looks_at:
+            self._looks_at = now + _LOOK_FOR_DEAD / 1000
+            for each in self._held:
+                each.look_for_the_dead()
 
     def _patience(self) -> int | None:
         """Milliseconds until there is something to do without being told to."""
+        if any(each.waits for each in self._held):
+            return _QUIET if self._waiting.is_short() else _LOOK_FOR_DEAD
         if self._waiting.is_short():
             return _QUIET if self._does else 0  # a start is not to be held up
         return None if self._waiting.is_empty() else _LOOK_AGAIN
@@ -149,7 +171,7 @@ class Launcher:
         else:
             uses_groups = "stock" in plan
             started = self._waiting.start(plan, files)
-            run = _Run(news, plan, started)
+            run = _Run(news, plan, files, started)
             group = "" if started.group is None else started.group[0]
             send(news, ("started", run.pid, group), run.pidfd)
             self.watch(run, run.report, lambda events: self.hear(run, events))
@@ -228,6 +250,9 @@ class Launcher:
                 exact = ExactReads(Opener(speaker, run.exact), run.exact["places"])
             observer = run.observer = Observer(listener, calls.MACHINE, exact)
             made = -1 if run.direct is None else observer.have_names_made(speaker, run.direct)
+            if run.hold is not None and run.line is not None:
+                self.have_calls_held(run, observer, speaker, run.hold, run.line)
+                run.line = None
         except ProcessLookupError:
             return False  # it was ended meanwhile
         except OSError as problem:
@@ -244,6 +269,25 @@ class Launcher:
         if exact is not None:
             self.watch(run, exact.fileno(), lambda _: self._hand_in(run, observer, exact.fileno()))
         return True
+
+    def have_calls_held(
+        self,
+        run: "Any",
+        observer: Observer,
+        program: int,
+        wish: "dict[str, Any]",
+        line: _socket.socket,
+    ) -> None:
+        """What the grants refuse waits for an answer from here on."""
+        held = observer.have_calls_held(program, wish, line)
+        descriptor = held.fileno()
+        self._held.append(held)
+
+        def tell(_: int) -> None:
+            if not observer.tell_what_was_decided():
+                self.forget(run, descriptor)
+
+        self.watch(run, descriptor, tell)
 
     def _hand_in(self, run: _Run, observer: Observer, descriptor: int) -> None:
         if not observer.hand_in():
@@ -288,6 +332,8 @@ class Launcher:
     def finish(self, run: "Any", status: int) -> None:
         """Tells that it is over, unless that was told, and lets go of everything."""
         self._tell_over(run, status)
+        if run.line is not None:
+            run.line.close()
         for descriptor in list(run.watched):
             self.forget(run, descriptor)
         run.gate.close()
@@ -322,6 +368,7 @@ class Launcher:
             # Their numbers are another run's from the moment that they are closed.
             for descriptor in run.observer.heard_at():
                 self.forget(run, descriptor)
+            self._held = [each for each in self._held if each is not run.observer.held]
             run.observer.close()
         self.forget(run, run.news.fileno())
         run.news.close()

@@ -19,10 +19,13 @@ import os
 import time
 from _struct import Struct
 
-from consentry.enforce.native import calls, maker, opener
+from consentry.enforce.native import calls, maker, notify, opener
 from consentry.enforce.native.directwrites import MAKING, DirectWrites
 from consentry.enforce.native.exactreads import ExactReads
 from consentry.enforce.native.foldermoves import RENAMING, FolderMoves
+from consentry.enforce.native.heldcalls import HeldCalls
+from consentry.enforce.native.heldrules import Wanted
+from consentry.enforce.native.namedcalls import EXCHANGE, NAMED, SOURCE, TARGET
 from consentry.enforce.native.namesinside import (
     NamesInside,
     folder_of,
@@ -39,47 +42,12 @@ if TYPE_CHECKING:
 
     from consentry.enforce.native.exactreads import Asked
 
-_RECEIVE, _SEND, _ADD, _SET_FLAGS = 0xC0502100, 0xC0182101, 0x40182103, 0x40082104
-_SYNC_WAKE_UP = 1
-_ADD_AND_SEND = 2
-_CONTINUE = 1
-# An id, a thread, flags, the call's number, the machine, where it was called from, six arguments.
-_NOTIFICATION = Struct("<QIIiIQ6Q")
-_NO_NOTIFICATION = bytes(_NOTIFICATION.size)
-_ANSWER = Struct("<QqiI")
 _HOW = Struct("<QQQ")
-# An id, flags, the descriptor here, and its number and flags there.
-_HAND_IN = Struct("<QIIII")
-_NUMBER_BYTES = 8
 _KEPT_SECONDS = 0.05
 _MOST_NOTES, _MOST_NOTED_BYTES = 50_000, 32 << 20
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
-# For each call: what it is, which argument is the folder (or none), and which the name.
-_NAMED = {
-    "open": ("open", None, 0),
-    "creat": ("create", None, 0),
-    "openat": ("open", 0, 1),
-    "openat2": ("open", 0, 1),
-    "execve": ("exec", None, 0),
-    "execveat": ("exec", 0, 1),
-    "unlink": ("delete", None, 0),
-    "unlinkat": ("delete", 0, 1),
-    "rmdir": ("delete", None, 0),
-    "mkdir": ("create", None, 0),
-    "mkdirat": ("create", 0, 1),
-    "symlink": ("create", None, 1),
-    "symlinkat": ("create", 1, 2),
-    "link": ("create", None, 1),
-    "linkat": ("create", 2, 3),
-    "rename": ("rename", None, 0),
-    "renameat": ("rename", 0, 1),
-    "renameat2": ("rename", 0, 1),
-    "truncate": ("change", None, 0),
-}
-_TARGET = {"rename": (None, 1), "renameat": (2, 3), "renameat2": (2, 3)}
-_SOURCE = {"link": (None, 0), "linkat": (0, 1)}
-_EXCHANGE = 2
+_MAKING = ("creat", "mkdir", "mkdirat")
 _TALKING = ("connect", "sendto", "sendmsg", "sendmmsg")
 _WITH_CONNECT = 0x20000000  # what is sent goes with the first packet of a connection
 
@@ -93,11 +61,11 @@ class Observer:
         self._names = {
             number: name
             for name, number in NUMBERS[machine].items()
-            if name in _NAMED or name in _TALKING
+            if name in NAMED or name in _TALKING
         }
-        self._received = bytearray(_NOTIFICATION.size)
-        self._answer = bytearray(_ANSWER.size)
-        self._go_on = bytearray(_ANSWER.pack(0, 0, 0, _CONTINUE))
+        self._received = bytearray(notify.NOTIFICATION.size)
+        self._answer = bytearray(notify.ANSWER.size)
+        self._go_on = bytearray(notify.ANSWER.pack(0, 0, 0, notify.GO_ON))
         self._memory = ProgramMemory()
         self._finder: NamesInside | None = None
         self._fresh_until = 0.0
@@ -106,10 +74,19 @@ class Observer:
         self._left_out = 0
         self._seen = 0
         self._problems = 0
-        self._wakes_in_step = _wake_in_step(listener)
+        self._wakes_in_step = notify.wake_in_step(listener)
         self._direct: DirectWrites | None = None
         self._moves: FolderMoves | None = None
         self._has_met_folder = False
+        self.held: HeldCalls | None = None
+        """The calls that wait for a person's answer, where any do."""
+
+    def have_calls_held(
+        self, program: int, wish: "Mapping[str, Any]", owner: _socket.socket
+    ) -> HeldCalls:
+        """From here on what the grants refuse waits for an answer, where it can be carried out."""
+        self.held = HeldCalls(self.listener, program, wish, owner)
+        return self.held
 
     def have_folders_moved(self, wish: "Mapping[str, Any]") -> int:
         """From here on folders are renamed by another, where the kernel refuses to.
@@ -130,20 +107,20 @@ class Observer:
 
     def heard_at(self) -> "tuple[int, ...]":
         """What is open, as long as this is, for others to call and to answer."""
-        others = (each for each in (self._exact, self._direct, self._moves) if each is not None)
-        return (self.listener, *(each.fileno() for each in others))
+        others = (self._exact, self._direct, self._moves, self.held)
+        return (self.listener, *(each.fileno() for each in others if each is not None))
 
     def serve(self) -> bool:
         """Handles one notification; false when nobody is left to be observed."""
         received = self._received
-        received[:] = _NO_NOTIFICATION
+        received[:] = notify.NO_NOTIFICATION
         try:
-            fcntl.ioctl(self.listener, _RECEIVE, received)
+            fcntl.ioctl(self.listener, notify.RECEIVE, received)
         except OSError as problem:
             # The caller died before its call was looked at, or all of them have.
             return problem.errno in (errno.ENOENT, errno.EINTR)
         self._seen += 1
-        number, pid, _, call, _, _, *arguments = _NOTIFICATION.unpack(received)
+        number, pid, _, call, _, _, *arguments = notify.NOTIFICATION.unpack(received)
         name = self._names.get(call)
         if time.monotonic() > self._fresh_until:
             self._forget()
@@ -157,9 +134,9 @@ class Observer:
         if name in RENAMING and self._is_moved_by_another(number, pid, name, arguments):
             return True
         answer = self._go_on
-        answer[:_NUMBER_BYTES] = received[:_NUMBER_BYTES]
+        answer[: notify.NUMBER_BYTES] = received[: notify.NUMBER_BYTES]
         try:
-            fcntl.ioctl(self.listener, _SEND, answer)
+            fcntl.ioctl(self.listener, notify.SEND, answer)
         except OSError as problem:
             return problem.errno == errno.ENOENT
         return True
@@ -173,9 +150,9 @@ class Observer:
 
     def _tell(self, number: int, error: int, flags: int) -> bool:
         """Answers a call: with an error, or that it goes on as it is."""
-        _ANSWER.pack_into(self._answer, 0, number, 0, -error, flags)
+        notify.ANSWER.pack_into(self._answer, 0, number, 0, -error, flags)
         try:
-            fcntl.ioctl(self.listener, _SEND, self._answer)
+            fcntl.ioctl(self.listener, notify.SEND, self._answer)
         except OSError as problem:
             return problem.errno == errno.ENOENT
         return True
@@ -230,7 +207,7 @@ class Observer:
             place, _, rule = text.partition(b"\0")
             self._note(("kept", place, False, False, rule.decode()))
         if what == maker.GO_ON:
-            self._tell(number, 0, _CONTINUE)
+            self._tell(number, 0, notify.GO_ON)
         else:
             self._tell_what_became_of_it(number, error, opened, flags)
         return True
@@ -241,14 +218,29 @@ class Observer:
         if opened is None:
             self._tell(number, error, 0)
             return
-        given = _HAND_IN.pack(number, _ADD_AND_SEND, opened, 0, flags & os.O_CLOEXEC)
+        given = notify.HAND_IN.pack(number, notify.ADD_AND_SEND, opened, 0, flags & os.O_CLOEXEC)
         try:
-            fcntl.ioctl(self.listener, _ADD, given)
+            fcntl.ioctl(self.listener, notify.ADD, given)
         except OSError as problem:
             # It has no number left for it, or is gone.
             self._tell(number, problem.errno or errno.EACCES, 0)
         finally:
             os.close(opened)
+
+    def tell_what_was_decided(self) -> bool:
+        """Answers a call that waited; false when nobody decides anything any more."""
+        held = self.held
+        answered = None if held is None else held.answered()
+        if held is None or answered is None:
+            for each in [] if held is None else held.given_up():
+                self._tell(each.number, errno.EACCES, 0)
+            return False
+        if answered.is_closed:
+            self._note(answered.wanted.note)
+        self._tell_what_became_of_it(
+            answered.number, answered.error, answered.opened, answered.wanted.flags
+        )
+        return True
 
     def hand_in(self) -> bool:
         """Gives the program what was opened for it; false when nobody opens anything any more."""
@@ -266,7 +258,7 @@ class Observer:
             finally:
                 os.close(opened)
         elif opener.is_left_to_the_kernel(problem):
-            self._tell(asked.number, 0, _CONTINUE)
+            self._tell(asked.number, 0, notify.GO_ON)
         else:
             if problem in (errno.EACCES, errno.EPERM):
                 self._note(("refused", asked.place, True, False, True))
@@ -278,11 +270,13 @@ class Observer:
         told = os.fstat(opened)
         if self._exact is None or not self._exact.concerns(place, asked.flags, is_folder=False):
             # Another thread had it lead elsewhere, and there the program may read by itself.
-            self._tell(asked.number, 0, _CONTINUE)
+            self._tell(asked.number, 0, notify.GO_ON)
             return
-        given = _HAND_IN.pack(asked.number, _ADD_AND_SEND, opened, 0, asked.flags & os.O_CLOEXEC)
+        given = notify.HAND_IN.pack(
+            asked.number, notify.ADD_AND_SEND, opened, 0, asked.flags & os.O_CLOEXEC
+        )
         try:
-            fcntl.ioctl(self.listener, _ADD, given)
+            fcntl.ioctl(self.listener, notify.ADD, given)
         except OSError as problem:
             self._tell(asked.number, problem.errno or errno.EACCES, 0)
             return
@@ -311,6 +305,8 @@ class Observer:
             self._finder.close()
         if self._exact is not None:
             self._exact.close()
+        if self.held is not None:
+            self.held.close()
 
     def _look(self, number: int, pid: int, name: str | None, arguments: "list[int]") -> bool:
         """Takes notes of one call; true when it is answered later, and not by going on."""
@@ -323,29 +319,34 @@ class Observer:
                 return False
             self._tell(number, errno.EACCES, 0)
             return True
-        kind, folder, path = _NAMED[name]
-        if kind == "open":
+        if NAMED[name][0] == "open":
             return self._look_at_open(number, pid, name, arguments)
+        if name in _MAKING and self._is_making_held(number, pid, name, arguments):
+            return True
+        self._look_at_names(pid, name, arguments)
+        return False
+
+    def _look_at_names(self, pid: int, name: str, arguments: "list[int]") -> None:
+        kind, folder, path = NAMED[name]
         finder = self._finder_of(pid)
         finder.has_met_link = False
         self._has_met_folder = False
         is_folder = self._has_met_folder = self._note_path(pid, kind, arguments, folder, path)
-        if name in _TARGET:
-            self._note_path(pid, "create", arguments, *_TARGET[name])
-            if name == "renameat2" and arguments[4] & _EXCHANGE:
-                self._note_path(pid, "linked", arguments, *_TARGET[name])
-        elif name in _SOURCE:
-            self._note_path(pid, "linked", arguments, *_SOURCE[name])
+        if name in TARGET:
+            self._note_path(pid, "create", arguments, *TARGET[name])
+            if name == "renameat2" and arguments[4] & EXCHANGE:
+                self._note_path(pid, "linked", arguments, *TARGET[name])
+        elif name in SOURCE:
+            self._note_path(pid, "linked", arguments, *SOURCE[name])
         if kind == "exec":
             self._memory.forget()  # it will be another program's
         elif kind == "rename" or (kind == "delete" and (is_folder or finder.has_met_link)):
             finder.forget()  # names that lead through it will lead elsewhere
         elif kind == "create":
             finder.forget_absent()
-        return False
 
     def _look_at_open(self, number: int, pid: int, name: str, arguments: "list[int]") -> bool:
-        _, folder, path = _NAMED[name]
+        _, folder, path = NAMED[name]
         base = None if folder is None else arguments[0]
         asked = self._memory.text_at(pid, arguments[path])
         flags, mode, follows = arguments[path + 1], arguments[path + 2], None
@@ -360,6 +361,11 @@ class Observer:
             whole = whole_name(pid, base, asked)
             found, place, is_folder = self._found(pid, whole, keeps_link=keeps_link)
         kind = "write" if flags & _WRITES else "look" if flags & os.O_PATH else "read"
+        # A call with its own rules for following names waits for nobody.
+        if self.held is not None and not follows:
+            wanted = Wanted(place, flags, mode, is_found=found, is_folder=is_folder)
+            if self.held.hold(number, pid, wanted):
+                return True
         exact = self._exact
         if (
             exact is not None
@@ -377,6 +383,25 @@ class Observer:
         if flags & os.O_RDWR and not flags & (os.O_TRUNC | os.O_PATH) and found and not is_folder:
             self._note(("read", place, True, False, True))
         return False
+
+    def _is_making_held(self, number: int, pid: int, name: str, arguments: "list[int]") -> bool:
+        """Whether making a file or a folder by its name alone waits for an answer."""
+        if self.held is None:
+            return False
+        _, folder, path = NAMED[name]
+        asked = self._memory.text_at(pid, arguments[path])
+        whole = whole_name(pid, None if folder is None else arguments[folder], asked)
+        found, place, is_folder = self._found(pid, whole, keeps_link=False)
+        flags = os.O_CREAT | os.O_WRONLY | os.O_TRUNC
+        wanted = Wanted(
+            place,
+            flags,
+            arguments[path + 1],
+            is_found=found,
+            is_folder=is_folder,
+            makes_folder=name != "creat",
+        )
+        return self.held.hold(number, pid, wanted)
 
     def _note_path(
         self, pid: int, kind: str, arguments: "list[int]", folder: int | None, path: int
@@ -471,12 +496,3 @@ class Observer:
 def _is_outside(place: bytes) -> bool:
     """Whether there is such a thing on the host, be it a link that leads nowhere."""
     return os.access(place, os.F_OK, follow_symlinks=False)
-
-
-def _wake_in_step(listener: int) -> bool:
-    """Whether the kernel hands over to the observer on the same processor; slower without."""
-    try:
-        fcntl.ioctl(listener, _SET_FLAGS, _SYNC_WAKE_UP)
-    except OSError:
-        return False
-    return True

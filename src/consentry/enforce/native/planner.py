@@ -179,7 +179,7 @@ def compile_plan(wanted: Confinement, host: Host, *, memory_files: bool = True) 
             host.machine,
             FilterWish(
                 memory_files=runs_any and memory_files,
-                lends_identity=not is_direct,
+                lends_identity=not is_direct and not wanted.holds,
                 preallocates=wanted.layer is LayerPlace.MEMORY,
                 named_sockets=not is_direct,
             ),
