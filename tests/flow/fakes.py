@@ -139,5 +139,5 @@ def _ended(
         result="fetched" if is_enough else None,
         error=None if is_enough else TaskError("PermissionDenied", DENIED),
         permission_set=reached,
-        escalation=escalated,
+        escalations=() if escalated is None else (escalated,),
     )

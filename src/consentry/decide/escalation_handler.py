@@ -183,9 +183,9 @@ class PermissionEscalationHandler:
         self, failed: Failed, denials: Sequence[DeniedResource], earlier: ApprovalRequest
     ) -> Escalated:
         """The execution has asked: an approved set that it has not run in yet is still its own."""
-        asked = EscalationAsk.of(earlier).request
-        is_approved = earlier.status == Outcome.APPROVED
-        if is_approved and asked.current_set is failed.current_set:
+        ask = EscalationAsk.of(earlier)
+        asked, is_approved = ask.request, earlier.status == Outcome.APPROVED
+        if is_approved and _is_about(ask, failed):
             return self._answered(failed, denials, earlier)
         message = (
             f"`{failed.execution_id}` has asked for `{asked.requested_set}` in"
@@ -203,7 +203,7 @@ class PermissionEscalationHandler:
         feedback = request.answer.reason
         if request.answer.outcome is not Outcome.APPROVED:
             return _without(_CODES[request.answer.outcome], request, asked, feedback)
-        if asked.request.current_set is not failed.current_set:
+        if not _is_about(asked, failed):
             return self._answered_before(failed, denials, request)
         if not asked.ephemeral and not self._is_stored(asked):
             changed = "the capability has changed since it was approved"
@@ -247,6 +247,36 @@ class PermissionEscalationHandler:
             help_line=refusal.help_line,
             request_id=None if earlier is None else earlier.request_id,
         )
+
+
+def is_same_code(
+    asked: EscalationAsk,
+    *,
+    code_hash: Digest | None,
+    engine: str,
+    arguments: Json,
+    workspace: str | None,
+) -> bool:
+    """Whether a question was about this very code, with these arguments, in this workspace."""
+    kept = canonical_json(_kept_arguments(arguments))
+    return (asked.code_hash, asked.engine, asked.workspace) == (
+        code_hash,
+        engine,
+        workspace,
+    ) and canonical_json(asked.arguments) == kept
+
+
+def _is_about(asked: EscalationAsk, failed: Failed) -> bool:
+    """Whether what was answered is what failed; a saved capability is held against the store."""
+    if asked.request.current_set is not failed.current_set:
+        return False
+    return not asked.ephemeral or is_same_code(
+        asked,
+        code_hash=failed.code_hash,
+        engine=failed.engine,
+        arguments=failed.arguments,
+        workspace=failed.workspace,
+    )
 
 
 def _denials_of(failed: Failed) -> Sequence[DeniedResource]:

@@ -26,6 +26,7 @@ from consentry.base.ids import IdSource
 from consentry.base.values import dataclass, replace
 from consentry.decide.escalation_handler import AskEscalation
 from consentry.decide.escalationask import EscalationAsk
+from consentry.decide.escalationreach import NotOpened
 from consentry.decide.escalationrequest import PermissionEscalationRequest
 from consentry.decide.permissionaudit import PermissionAudit
 from consentry.flow.commands import (
@@ -70,7 +71,10 @@ class TaskRunner(Protocol):
         ...
 
     def ask_for(self, request: PermissionEscalationRequest, execution_id: str) -> EscalationAsk:
-        """The whole question for a request that a host program makes; raises where none is put."""
+        """The whole question for a request that a host program makes; raises where none is put.
+
+        `NotOpened` where nobody may be asked: that is recorded, and answered with its code.
+        """
         ...
 
 
@@ -156,11 +160,18 @@ class ControlledExecutor:
             execution_id: the execution that asks, which asks once; a new one where none is named.
 
         Raises:
-            ConsentryError: escalation is off, or what was denied is never opened by anybody.
+            ConsentryError: this executor asks nobody, or the request is not about the capability as
+                it is stored.
         """
-        named = execution_id or self._ports.ids.new(EXECUTION)
         self._require_dependencies()
-        return answer_of(self._waiting()(self._ports.runner.ask_for(request, named)))
+        named = execution_id or self._ports.ids.new(EXECUTION)
+        try:
+            ask = self._ports.runner.ask_for(request, named)
+        except NotOpened as refusal:
+            return EscalationAnswer(
+                approved=False, feedback=refusal.message, code=refusal.code.value
+            )
+        return answer_of(self._waiting()(ask))
 
     def wait_for_decision_command(
         self,

@@ -43,7 +43,8 @@ class TaskResult:
     """A task that was executed and recorded.
 
     `permission_set` is the one of the last attempt; `run_ids` are the attempts in order, as
-    `consentry why` explains them. What it printed is that of the last attempt.
+    `consentry why` explains them. What it printed is that of the last attempt. Of `escalations` the
+    first is the one question, if there was one; a second one says that there is no other.
     """
 
     task_id: str
@@ -52,10 +53,15 @@ class TaskResult:
     result: Any = None
     error: TaskError | None = None
     permission_set: PermissionSet
-    escalation: Escalated | None = None
+    escalations: tuple[Escalated, ...] = ()
     run_ids: tuple[str, ...] = ()
     stdout: bytes = field(default=b"", repr=False)
     stderr: bytes = field(default=b"", repr=False)
+
+    @property
+    def escalation(self) -> Escalated | None:
+        """What came of its last denial; None where there was nothing to ask about."""
+        return self.escalations[-1] if self.escalations else None
 
     def to_json(self) -> dict[str, Json]:
         """As it is serialised; what was printed is left out."""

@@ -28,6 +28,9 @@ Amount = TypeVar("Amount", Duration, Size)
 MOST_ID: Final = 128
 """So many characters may the id of a task or a workflow have."""
 
+PERMISSION_ERROR_NAMES: Final = ("PermissionError", "PermissionDenied", "NotCapable")
+"""What an error is called that speaks of a missing permission (ESCALATION §code-2)."""
+
 _ID: Final = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_.:@-]{{0,{MOST_ID - 1}}}", re.ASCII)
 _MEGABYTE: Final = 1024 * 1024
 _MOST_NUMBER: Final = 2**53 - 1
@@ -204,6 +207,11 @@ def check_task_id(name: str, text: object) -> str:
         )
         raise _wrong(name, message)
     return text
+
+
+def is_permission_error(error: str) -> bool:
+    """Whether an error, its name and message in one text, is about a missing permission."""
+    return any(name in error for name in PERMISSION_ERROR_NAMES)
 
 
 def execution_of(workflow_id: str, task_id: str) -> str:

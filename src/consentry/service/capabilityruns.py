@@ -13,18 +13,26 @@ from typing import Self
 
 from consentry.base.values import replace
 from consentry.decide.approval import ApprovalRequest
-from consentry.decide.capabilities import Capability, Language, determine_permission_set
+from consentry.decide.capabilities import (
+    Capability,
+    Language,
+    determine_permission_set,
+    digest_of_code,
+)
 from consentry.decide.escalation_handler import (
     AskEscalation,
     Escalated,
     PermissionEscalationHandler,
+    is_same_code,
 )
 from consentry.decide.escalationask import EscalationAsk
 from consentry.decide.escalationrequest import escalation_digest
 from consentry.decide.identity import Identity
+from consentry.decide.permissionaudit import PermissionAudit
 from consentry.decide.question import Outcome
 from consentry.record.auditfields import Trigger
 from consentry.service.approvals import Asker, Desk
+from consentry.service.binding import workspace_here
 from consentry.service.capabilities import found_capability, save_code
 from consentry.service.capabilityexecution import (
     FIRST,
@@ -73,6 +81,7 @@ class CapabilityDesk:
         *,
         asker: Asker | None = None,
         ask: AskEscalation | None = None,
+        audit: PermissionAudit | None = None,
         workspace: str | None = None,
         trigger: Trigger = Trigger.USER_COMMAND,
     ) -> None:
@@ -81,7 +90,7 @@ class CapabilityDesk:
         self._ask = ask
         self._trigger = trigger
         self.store = CapabilityStore(journal)
-        self.audit = PermissionAuditStore(
+        self.audit = audit or PermissionAuditStore(
             journal.ledger, journal.ids, journal.clock, journal.context
         )
 
@@ -172,7 +181,7 @@ class CapabilityDesk:
         return StoredEscalations(Desk(self._place.journal, settings), self._asker)
 
     def _executed(self, execution: Execution, open_io: OpenIo) -> CapabilityRun:
-        approved = _approved_before(execution)
+        approved = self._approved_before(execution)
         code, number, request_id = execution.code, FIRST, None
         if approved is not None:
             # It was killed between the answer and the retry, or after it: this is the retry.
@@ -221,12 +230,26 @@ class CapabilityDesk:
         )
         return handler.handle_permission_error(execution.failed(attempt, denial))
 
+    def _approved_before(self, execution: Execution) -> ApprovalRequest | None:
+        """The yes that this execution has got before, in whichever process.
 
-def _approved_before(execution: Execution) -> ApprovalRequest | None:
-    """The yes that this execution has got before, in whichever process."""
-    if execution.ask is None:
-        return None
-    earlier = execution.ask.earlier(
-        escalation_digest(execution.execution_id, execution.capability_id)
-    )
-    return earlier if earlier is not None and earlier.status == Outcome.APPROVED else None
+        Of a task's code nothing is stored, so the yes counts for the code that it was given for.
+        """
+        if execution.ask is None:
+            return None
+        earlier = execution.ask.earlier(
+            escalation_digest(execution.execution_id, execution.capability_id)
+        )
+        if earlier is None or earlier.status != Outcome.APPROVED:
+            return None
+        if execution.capability is not None:
+            return earlier
+        asked, code = EscalationAsk.of(earlier), execution.code
+        is_same = asked.request.current_set is code.permission_set and is_same_code(
+            asked,
+            code_hash=digest_of_code(code.code),
+            engine=code.engine,
+            arguments=dict(code.arguments),
+            workspace=str(workspace_here(self._place.around, self._place.workspace)),
+        )
+        return earlier if is_same else None
