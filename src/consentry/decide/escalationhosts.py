@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from consentry.base.values import dataclass
 from consentry.surface.hosts import HostScope
-from consentry.surface.targets import ANY_HOST, Network, Target
+from consentry.surface.targets import ANY_HOST, Target
 
 Address: TypeAlias = IPv4Address | IPv6Address
 
@@ -38,7 +38,9 @@ class NearHosts:
     def is_public(self, target: Target) -> bool:
         """Whether the spelling speaks for the public network, or at least not against it."""
         if target.network is not None:
-            return all(map(self._is_public_address, _ends(target.network)))
+            # A block may have its ends in the public network and other places between them.
+            is_single = target.network.num_addresses == 1
+            return is_single and self._is_public_address(target.network.network_address)
         if target.host == ANY_HOST:
             return False
         name = target.host.removeprefix("*.")
@@ -54,10 +56,6 @@ def is_listed(target: Target, allowed: HostScope) -> bool:
     if target.port is not None:
         return allowed.reaches(target)
     return any(entry.on(None).covers(target) for entry in allowed.entries)
-
-
-def _ends(network: Network) -> tuple[Address, Address]:
-    return network.network_address, network.broadcast_address
 
 
 def _carried(address: Address) -> Iterator[IPv4Address]:

@@ -43,7 +43,7 @@ from consentry.surface.permission_sets import (
     governed_part,
     least_sets_covering,
 )
-from consentry.surface.protected import ProtectedRoots
+from consentry.surface.protected import ProtectedRoot, ProtectedRoots
 from consentry.surface.targets import Target
 
 DeniedResource: TypeAlias = DeniedText
@@ -141,12 +141,14 @@ class _Reach:
     allowed: HostScope
 
     def require_not_protected(self, denied: DeniedResource, protected: ProtectedRoots) -> None:
-        """Raises for a path in a protected root."""
+        """Raises for a path in a protected root, and for one that cannot be compared with them."""
         if denied.operation not in _FILES or denied.resource is None:
             return
-        row = None
-        for pattern in _absolute_patterns(denied.resource, self.workspace):
-            row = row or protected.over(pattern)
+        try:
+            row = _row_over(denied.resource, self.workspace, protected)
+        except ConsentryError:
+            # No path at all, or one that cannot be compared: nothing is opened for it.
+            raise self.opened_by_none(denied) from None
         if row is not None:
             raise NotOpened(
                 Code.ESCALATION_PROTECTED_ROOT,
@@ -248,8 +250,15 @@ def _spelled(resource: str, workspace: Path | str | None) -> str:
     return place.pattern.text
 
 
+def _row_over(
+    resource: str, workspace: str | None, protected: ProtectedRoots
+) -> ProtectedRoot | None:
+    found = [protected.over(each) for each in _absolute_patterns(resource, workspace)]
+    return next((row for row in found if row is not None), None)
+
+
 def _absolute_patterns(resource: str, workspace: str | None) -> Iterator[Pattern]:
-    """The path from `/` on, and below a home where it is spelled so; raises nothing."""
+    """The path from `/` on, and below a home where it is spelled so."""
     place = place_of(resource, workspace)
     names = None if place is None else absolute_names(place, workspace)
     if resource.startswith("~/"):
