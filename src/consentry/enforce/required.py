@@ -7,6 +7,8 @@ with what its probe has shown on this host.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.ports import ways_of
 from consentry.enforce.engine import Control, Lacking, Probe
@@ -82,3 +84,10 @@ def held_by_landlock(plan: Plan) -> Iterator[Lacking]:
     for each in plan.grants.picked:
         why = f"`{each.root.pattern.text}` is held file by file by Landlock's rules"
         yield Lacking(Control.READS, why, f"{_OUR_OWN}, or grant the folder `{each.root.path}`")
+
+
+def require_nothing_held(engine: str, wanted: Confinement) -> None:
+    """Raises where a run of an engine that cannot hold anything is to wait for answers."""
+    if wanted.holds:
+        message = f"`{engine}` cannot hold an operation for an answer"
+        raise Refused(Code.HOLD_REFUSED, message, help_line="leave out --hold, or use `native`")

@@ -28,13 +28,6 @@ _WHY = {
 _OPTIONS = {Operation.READ: "--read", Operation.WRITE: "--write", Operation.NET: "--net"}
 
 
-def require_nothing_held(engine: str, keeper: HoldKeeper | None) -> None:
-    """Raises where an engine that cannot hold anything is to ask somebody."""
-    if keeper is not None:
-        message = f"`{engine}` cannot hold an operation for an answer"
-        raise Refused(Code.HOLD_REFUSED, message, help_line="leave out --hold, or use `native`")
-
-
 class BoxHolds:
     """Of one run."""
 

@@ -41,7 +41,12 @@ from consentry.enforce.native.streamends import Io, StreamEnds
 from consentry.enforce.native.supervisor import Bounds, Supervised, Supervisor
 from consentry.enforce.ownership import stranger_over_file
 from consentry.enforce.process import CommandBox
-from consentry.enforce.required import held_by_landlock, lacking_for, untranslatable
+from consentry.enforce.required import (
+    held_by_landlock,
+    lacking_for,
+    require_nothing_held,
+    untranslatable,
+)
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.streams import Pipe
 from consentry.enforce.violations import Truth
@@ -167,6 +172,7 @@ class CommandEngine(ABC):
 
     def compile(self, wanted: Confinement) -> CommandPlan:
         """Binds it to this host; raises `NotEnforceable` with all that it lacks."""
+        require_nothing_held(self.name, wanted)
         stranger = _stranger_in(wanted.workspace, self.program_path())
         if stranger is not None:
             raise Refused(Code.NOT_ENFORCEABLE, f"{stranger}, so it is not started")

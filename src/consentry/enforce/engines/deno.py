@@ -26,6 +26,7 @@ from consentry.enforce.native.probe import Trial
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.ownership import stranger_over_file
 from consentry.enforce.programs import DENO
+from consentry.enforce.required import require_nothing_held
 from consentry.enforce.sealing import SealedFile
 from consentry.enforce.violations import PermissionDenied
 from consentry.surface.protected import ProtectedRoots
@@ -86,6 +87,7 @@ class DenoEngine:
 
     def compile(self, wanted: Confinement) -> DenoPlan:
         """The box; raises for what does not start Deno as it must be started."""
+        require_nothing_held(self.name, wanted)
         require_confined(wanted.program.words)
         _require_own(Path(wanted.program.words[0]), wanted.workspace)
         box = self._box(wanted)

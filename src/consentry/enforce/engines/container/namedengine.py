@@ -51,6 +51,7 @@ from consentry.enforce.native.otherids import FIRST, ids_behind_root
 from consentry.enforce.native.probe import Trial
 from consentry.enforce.native.streamends import Io, StreamEnds
 from consentry.enforce.native.supervisor import Bounds, Supervisor
+from consentry.enforce.required import require_nothing_held
 from consentry.enforce.sealing import SealedFile, require_permitted
 from consentry.enforce.usage import Control as Limited
 
@@ -149,6 +150,7 @@ class NamedImageEngine:
 
     def compile(self, wanted: Confinement) -> NamedPlan:
         """Its own plan; raises `NotEnforceable` with what it lacks."""
+        require_nothing_held(NAME, wanted)
         self._docker.require_apart_from(wanted.workspace)
         if wanted.program.image != self.program_image:
             raise ValueError("the program was found in another image")
