@@ -18,6 +18,7 @@ from consentry.enforce.native.snippets import SnippetError
 from consentry.enforce.roots import is_own
 from consentry.enforce.violations import Operation, PermissionDenied, Truth
 from consentry.examine.denialtext import denials_in
+from consentry.flow.tasks import is_permission_error
 from consentry.service.runledger import Run
 from consentry.service.runrecord import shown_path, word_text
 
@@ -49,7 +50,7 @@ def denial_of_deno(run: Run, error: SnippetError | None) -> str | None:
         return None
     text = f"{error.type}: {error.message}"
     denials = list(denials_in(text))
-    if not denials:
+    if not denials or not is_permission_error(text):
         return None
     confinement = run.facts.bound.confinement
     lines = [text]
