@@ -10,6 +10,7 @@ from consentry.base.units import Duration
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilities import Inferred, determine_permission_set
 from consentry.decide.identity import SYSTEM, Role
+from consentry.decide.lasting import Lasts
 from consentry.decide.question import Answer, Outcome, RequestKind
 from consentry.store import escalations
 from consentry.store.ledger import Ledger
@@ -159,6 +160,19 @@ def test_a_code_tasks_yes_is_logged_and_stores_nothing(keepers: Keepers) -> None
     decided = events(keepers.ledger)[-1]
     assert (decided["payload"]["ephemeral"], decided["subject"]) == (True, "task:task-1")
     assert all_rows(keepers.ledger.database, "workflow_pattern") == {"workflow_pattern": []}
+
+
+@pytest.mark.parametrize("lasts", [Lasts.ONCE, Lasts.SESSION])
+def test_a_yes_that_was_meant_for_less_is_not_taken(keepers: Keepers, lasts: Lasts) -> None:
+    """What is stored is no more than what was said: a set holds for good, a task's for its run."""
+    capability = saved(keepers)
+    request, task = asked(keepers, ask_of(capability)), asked(keepers, task_ask())
+    assert refused(keepers, request, answer(lasts=lasts)) == "answer-refused"
+    assert now_of(keepers, capability) == capability
+    assert refused(keepers, task, answer(lasts=Lasts.PERMANENT)) == "answer-refused"
+    keepers.requests.answer(request.request_id, answer(lasts=Lasts.PERMANENT))
+    keepers.requests.answer(task.request_id, answer(lasts=Lasts.ONCE))
+    assert now_of(keepers, capability).permission_set is NET
 
 
 def test_a_set_that_was_only_guessed_is_asked_from_minimal(keepers: Keepers) -> None:

@@ -18,6 +18,7 @@ from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilities import Capability, determine_permission_set
 from consentry.decide.escalationask import EscalationAsk
 from consentry.decide.fields import problem
+from consentry.decide.lasting import Lasts
 from consentry.decide.permissionaudit import MANUAL, EscalationDecision
 from consentry.decide.question import Outcome
 from consentry.record.envelope import Draft
@@ -55,6 +56,8 @@ def consequence_of(
             message = f"`{settled.request_id}` cannot be approved: {wrong.message}"
             raise Refused(Code.ANSWER_REFUSED, message) from wrong
         return (), None
+    if is_yes:
+        _require_lasts_as_it_does(ask, settled)
     names = {"requestId": settled.request_id, "executionId": ask.execution_id}
     decided = decision_draft(journal, decision, about, now, names)
     if not is_yes or ask.ephemeral:
@@ -74,6 +77,15 @@ def consequence_of(
             raise Lapsed(_CHANGED) from None
 
     return (decided, saved_draft(journal, larger, about, now)), change
+
+
+def _require_lasts_as_it_does(ask: EscalationAsk, settled: ApprovalRequest) -> None:
+    """Raises where somebody meant another span: a stored set holds for good, a task's for its run."""
+    lasts = None if settled.answer is None else settled.answer.lasts
+    means = Lasts.ONCE if ask.ephemeral else Lasts.PERMANENT
+    if lasts is not None and lasts is not means:
+        message = f"a yes to `{settled.request_id}` is `{means}`, and cannot be for `{lasts}`"
+        raise Refused(Code.ANSWER_REFUSED, message)
 
 
 def _decision(ask: EscalationAsk, settled: ApprovalRequest) -> EscalationDecision:
