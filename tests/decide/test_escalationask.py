@@ -152,6 +152,8 @@ def test_a_list_narrows_what_is_said() -> None:
     assert added_in_words(MINIMAL, NETWORK, ["api.example.com:443"]) == (
         "may connect to `api.example.com:443`",
     )
+    assert not any("connect" in line for line in added_in_words(FILESYSTEM, STANDARD, ["none"]))
+    assert added_in_words(MINIMAL, NETWORK, ["any"]) == added_in_words(MINIMAL, NETWORK)
 
 
 def test_the_runs_own_tmp_is_said_to_be_its_own() -> None:

@@ -215,6 +215,14 @@ def test_a_list_is_exactly_what_is_open(engine: str) -> None:
         assert "--net HOST:PORT" in found.help_line
 
 
+def test_the_words_of_a_command_line_narrow_too() -> None:
+    """`none` leaves no network in any set; `any` is as if nothing had been said."""
+    for host in ("api.example.com:443", None, "none"):
+        assert refusal(NET, host, allowlist=("none",)).code is Code.ESCALATION_UNCOVERED
+    assert covering(NET, "api.example.com:443", allowlist=("any",)) is NETWORK
+    assert refusal(NET, "127.0.0.1:1", allowlist=("any",)).code is Code.ESCALATION_UNCOVERED
+
+
 def test_a_look_up_without_a_name_needs_the_network() -> None:
     """What nobody named is opened by a set that opens every public host, and by no list."""
     assert covering(NET, "name lookup") is NETWORK

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from consentry.base.values import replace
+from consentry.decide.escalationhosts import narrowed
 from consentry.surface.dimensions import Dimension, Level
-from consentry.surface.lattice import Gain, Surface, host_access
+from consentry.surface.lattice import Gain, Surface
 from consentry.surface.permission_sets import PermissionSet, definition
 from consentry.surface.sentence import gain_in_words
 
@@ -35,9 +36,9 @@ def added_in_words(
 
 
 def _narrowed(surface: Surface, allowlist: Sequence[str]) -> Surface:
-    if not allowlist or surface.net_access.level is not Level.ANY:
+    if surface.net_access.level is not Level.ANY:
         return surface
-    return replace(surface, net_access=host_access(list(allowlist)))
+    return replace(surface, net_access=narrowed(allowlist))
 
 
 def _line(gain: Gain) -> str:

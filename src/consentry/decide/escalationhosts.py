@@ -1,17 +1,23 @@
 """Whether the network of a permission set leads to a host, by the way the host is spelled.
 
-With a list, a set opens exactly what it names. Without one it opens the public network: an address of
+With a list, a set opens exactly what it names (`none`: nothing; `any`: as without a list). Without one it opens the public network: an address of
 this machine, of a private or link-local network or of a metadata service is not part of it, and
 neither is a name that stands for one. What any other name leads to is known when it is dialled.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final, TypeAlias
 
 from consentry.base.values import dataclass
+from consentry.surface.access import Access
+from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
+from consentry.surface.lattice import host_access
 from consentry.surface.targets import ANY_HOST, Target
+
+ANY_WORD: Final = "any"
+NONE_WORD: Final = "none"
 
 Address: TypeAlias = IPv4Address | IPv6Address
 
@@ -49,6 +55,15 @@ class NearHosts:
     def _is_public_address(self, address: Address) -> bool:
         each = (address, *_carried(address))
         return all(a.is_global and not a.is_multicast and a not in self.addresses for a in each)
+
+
+def narrowed(words: Sequence[str]) -> Access[HostScope]:
+    """What is left of an open network after these words of a command line: hosts, `any` or `none`."""
+    if ANY_WORD in words or not words:
+        return host_access(Level.ANY)
+    if NONE_WORD in words:
+        return host_access(Level.NONE)
+    return host_access(list(words))
 
 
 def is_listed(target: Target, allowed: HostScope) -> bool:

@@ -28,10 +28,11 @@ from consentry.base.errors import BadInput, ConsentryError, Refused
 from consentry.base.ownfiles import own_bytes
 from consentry.base.values import dataclass, replace
 from consentry.decide.escalation import CRITICAL
-from consentry.decide.escalationhosts import NearHosts, is_listed
+from consentry.decide.escalationhosts import NearHosts, is_listed, narrowed
 from consentry.decide.escalationneed import said_surely
 from consentry.decide.escalationplace import Place, absolute_names, place_of
 from consentry.examine.denialtext import DeniedText
+from consentry.surface.access import Access
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import NOTHING, Surface
@@ -102,7 +103,7 @@ def least_covering(
     Raises `escalation-critical`, `escalation-protected-root` or `escalation-uncovered`, the last with
     what would help.
     """
-    reach = _Reach(current, _text(workspace), engine, HostScope.parse(allowlist))
+    reach = _Reach(current, _text(workspace), engine, narrowed(allowlist))
     said = [said_surely(each, current, reach.workspace) for each in denied]
     for each in said:
         require_not_critical(each)
@@ -138,7 +139,7 @@ class _Reach:
     current: PermissionSet
     workspace: str | None
     engine: str
-    allowed: HostScope
+    network: Access[HostScope]
 
     def require_not_protected(self, denied: DeniedResource, protected: ProtectedRoots) -> None:
         """Raises for a path in a protected root, and for one that cannot be compared with them."""
@@ -198,14 +199,18 @@ class _Reach:
     def _needed_of_network(self, denied: DeniedResource) -> Surface | None:
         table = _table()["net"]
         if denied.resource is None or denied.resource in table["unnamed"]:
-            return None if self.allowed else Surface.of(net=Level.ANY)
+            return Surface.of(net=Level.ANY) if self.network.level is Level.ANY else None
         if denied.resource in table["never"]:
             return None
         try:
             target = Target.parse(denied.resource)
         except ConsentryError:
             return None
-        is_open = is_listed(target, self.allowed) if self.allowed else _near().is_public(target)
+        is_open = (
+            _near().is_public(target)
+            if self.network.level is Level.ANY
+            else is_listed(target, self.network.targets)
+        )
         return Surface.of(net=[str(target)]) if is_open else None
 
     def opened_by_none(self, denied: DeniedResource) -> NotOpened:
