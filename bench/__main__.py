@@ -18,6 +18,7 @@ from bench import (
     covers,
     deno,
     engines,
+    escalation,
     guard,
     ledger,
     ledgersize,
@@ -40,6 +41,7 @@ BENCHES = {
     "deno": deno.run,
     "containers": containers.run,
     "engines": engines.run,
+    "escalation": escalation.run,
 }
 SANDBOX = "sandbox"
 GUARD = "guard"
