@@ -13,7 +13,7 @@ from consentry.cli.capabilityasking import TerminalEscalations
 from consentry.cli.capabilityend import document_of, status_of, tell_end
 from consentry.cli.capabilityplace import complete_capability, found_capability
 from consentry.cli.codevalues import argument
-from consentry.cli.command import PlainCommand, Text, output_of
+from consentry.cli.command import PlainCommand, Text, output_of, usage_problem
 from consentry.cli.output import Output
 from consentry.cli.runoptions import (
     limit_options,
@@ -26,10 +26,12 @@ from consentry.cli.runstreams import streams_of_code
 from consentry.cli.table import PROGRAM, Page
 from consentry.enforce.native.streamends import Io
 from consentry.service.approvals import Desk
+from consentry.service.binding import with_network
 from consentry.service.capabilityruns import CapabilityDesk, CapabilityWish
 from consentry.service.ownsettings import own_settings
 from consentry.service.refusals import journal_of_terminal
 from consentry.service.surroundings import look_around
+from consentry.surface.lattice import NOTHING
 
 PAGE = Page(
     summary="Run a saved capability in its permission set, and print its result as JSON.",
@@ -59,6 +61,7 @@ PAGE = Page(
         ("0", "it gave a result"),
         ("1", "it raised an error, or gave no result"),
         ("2", "wrong usage, or nothing is saved under that name"),
+        ("3", "a host that cannot be one, or a settings file that cannot be read"),
         ("5", "the ledger cannot be written; it did not run, or the message says so"),
         ("75", "its question waits for an answer"),
         ("124", "the time limit was reached"),
@@ -69,6 +72,8 @@ PAGE = Page(
     ),
     read_on=("docs/how-to/save-and-run-capabilities.md; `consentry why` explains the last run.",),
 )
+
+_LONGEST_ID = 200
 
 
 @click.pass_context
@@ -89,12 +94,13 @@ def _run(
     output = output_of(ctx)
     with status_apart(status_fd) as ours:
         around = look_around(os.environ)
+        with_network(NOTHING, net)  # a host that is none is told, whatever the set opens
         wish = CapabilityWish(
             name_or_id=name,
             arguments=dict(map(argument, arg)),
             network=net,
             limits=limits_of(limits),
-            execution_id=execution,
+            execution_id=None if execution is None else _named(execution),
             holds=hold,
         )
         with journal_of_terminal(around) as journal:
@@ -111,6 +117,15 @@ def _run(
         again = _typed(name, {"arg": arg, "net": net, "workspace": workspace, **limits})
         tell_end(output, over, name, again)
     return status
+
+
+def _named(execution: str) -> str:
+    if not execution or not execution.isprintable() or len(execution) > _LONGEST_ID:
+        raise usage_problem(
+            f"`--execution {execution}` is not the id of an execution",
+            "take it from the line that was printed when it was left",
+        )
+    return execution
 
 
 def _typed(name: str, options: Mapping[str, str | int | tuple[str, ...] | None]) -> list[str]:
