@@ -13,11 +13,15 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
+from consentry.base.errors import ConsentryError
 from consentry.base.units import Duration
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilities import Capability, Inferred, Language, determine_permission_set
 from consentry.decide.escalationask import EscalationAsk
 from consentry.decide.escalationrequest import PermissionEscalationRequest
+from consentry.decide.question import Answer
 from consentry.store.ledger import Ledger
 from consentry.store.steps import Reached, Step, unobserved
 from consentry.surface.permission_sets import PermissionSet
@@ -77,6 +81,27 @@ def now_of(keepers: Keepers, capability: Capability) -> Capability:
     found = keepers.capabilities.find(capability.capability_id)
     assert found is not None
     return found
+
+
+def by_hand(keepers: Keepers, capability: Capability, to: PermissionSet) -> Capability:
+    """The set that a person's command gives it."""
+    return keepers.capabilities.update_permission_set(
+        capability.capability_id, to, approved_by=OWNER, reason="as agreed", by_hand=True
+    )
+
+
+def refused_answer(keepers: Keepers, request: ApprovalRequest, given: Answer) -> str:
+    """The code with which the answer is not taken."""
+    with pytest.raises(ConsentryError) as caught:
+        keepers.requests.answer(request.request_id, given)
+    return str(caught.value.code)
+
+
+def status(keepers: Keepers, request: ApprovalRequest) -> str:
+    """How the request stands."""
+    found = keepers.requests.find(request.request_id)
+    assert found is not None
+    return found.status
 
 
 def killed_at(place: object, way: str, thing_id: str, step: Step) -> bool:
