@@ -27,7 +27,7 @@ from tests.store.escalating import (
 )
 from tests.store.keepers import Keepers, pass_time
 
-NO = answer(Outcome.DENIED, APPROVER, role=Role.APPROVER, reason="not this host")
+NO = answer(Outcome.DENIED, APPROVER, role=Role.APPROVER)
 
 
 @pytest.fixture
@@ -81,9 +81,7 @@ def test_a_no_counts_whatever_became_of_the_capability(keepers: Keepers) -> None
     """A person's no is theirs, and opens nothing in any case."""
     request = asked(keepers, ask_of(saved(keepers)))
     other_code_in_silence(keepers)
-    keepers.requests.answer(
-        request.request_id, answer(Outcome.DENIED, APPROVER, role=Role.APPROVER)
-    )
+    keepers.requests.answer(request.request_id, NO)
     [entry] = keepers.audit.get_audit_log()
     assert entry.approved_by == APPROVER
 
@@ -154,9 +152,7 @@ def test_what_nobody_here_asked_is_not_approved(keepers: Keepers) -> None:
     request = keepers.requests.ask(strange, MINUTE)
     assert refused_answer(keepers, request, answer()) == "answer-refused"
     assert status(keepers, request) == "pending"
-    keepers.requests.answer(
-        request.request_id, answer(Outcome.DENIED, APPROVER, role=Role.APPROVER)
-    )
+    keepers.requests.answer(request.request_id, NO)
     assert list(keepers.audit.get_audit_log()) == []
 
 
