@@ -20,57 +20,100 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+    from consentry.decide.capabilities import (
+        PERMISSION_CONFIDENCE_THRESHOLD,
+        determine_permission_set,
+    )
+    from consentry.decide.escalation import (
+        PermissionEscalationRequest,
+        format_escalation_request,
+        get_valid_escalation_targets,
+        is_valid_escalation,
+        suggest_escalation,
+    )
+    from consentry.decide.escalation_handler import PermissionEscalationHandler
+    from consentry.decide.permissionaudit import PermissionAuditLogEntry
     from consentry.declare.patchbundle import PatchBundle
     from consentry.declare.recipe import Recipe
     from consentry.declare.toolregistry import ToolRegistry
     from consentry.declare.wish import Wish
     from consentry.examine.verdict import Verdict
-    from consentry.service.approvals import Asker
+    from consentry.flow.commands import CommandQueue
+    from consentry.flow.results import TaskResult
+    from consentry.flow.tasks import Task
     from consentry.service.callresults import CodeResult, RunResult, ToolResult
     from consentry.service.consentmanager import ConsentManager, ConsentResult
     from consentry.service.consentrecords import ConsentRecord
     from consentry.service.effects import EffectView
+    from consentry.service.executing import ControlledExecutor
     from consentry.service.givenvalues import Word
     from consentry.service.keptruns import Place
     from consentry.service.patchcheck import Document
     from consentry.service.rehearsals import Settled
+    from consentry.store.capabilities import CapabilityStore
     from consentry.store.ledger import Ledger
+    from consentry.store.permissionaudit import PermissionAuditStore
     from consentry.surface.lattice import Surface
 
 __version__ = "0.1.0"
 __all__ = [
+    "PERMISSION_CONFIDENCE_THRESHOLD",
+    "CapabilityStore",
     "CodeResult",
+    "CommandQueue",
     "ConsentManager",
     "ConsentRecord",
     "ConsentResult",
+    "ControlledExecutor",
     "Ledger",
+    "PermissionAuditLogEntry",
+    "PermissionAuditStore",
+    "PermissionEscalationHandler",
+    "PermissionEscalationRequest",
     "RunResult",
     "Surface",
+    "Task",
+    "TaskResult",
     "ToolResult",
     "Verdict",
     "__version__",
     "check_patch",
     "commit",
+    "determine_permission_set",
     "discard",
     "effect",
     "exec",
+    "format_escalation_request",
+    "get_valid_escalation_targets",
+    "is_valid_escalation",
     "rehearse",
     "run_code",
     "run_request",
     "run_tool",
+    "suggest_escalation",
     "undo",
 ]
 
 _ELSEWHERE = {
-    "CodeResult": "consentry.service.callresults",
-    "ConsentRecord": "consentry.service.consentrecords",
-    "ConsentResult": "consentry.service.consentmanager",
-    "Ledger": "consentry.store.ledger",
-    "RunResult": "consentry.service.callresults",
-    "Surface": "consentry.surface.lattice",
-    "ToolResult": "consentry.service.callresults",
-    "Verdict": "consentry.examine.verdict",
+    "decide.capabilities": "PERMISSION_CONFIDENCE_THRESHOLD determine_permission_set",
+    "decide.escalation": "PermissionEscalationRequest format_escalation_request"
+    " get_valid_escalation_targets is_valid_escalation suggest_escalation",
+    "decide.escalation_handler": "PermissionEscalationHandler",
+    "decide.permissionaudit": "PermissionAuditLogEntry",
+    "examine.verdict": "Verdict",
+    "flow.commands": "CommandQueue",
+    "flow.results": "TaskResult",
+    "flow.tasks": "Task",
+    "service.callresults": "CodeResult RunResult ToolResult",
+    "service.consentmanager": "ConsentManager ConsentResult",
+    "service.consentrecords": "ConsentRecord",
+    "service.executing": "ControlledExecutor",
+    "store.capabilities": "CapabilityStore",
+    "store.ledger": "Ledger",
+    "store.permissionaudit": "PermissionAuditStore",
+    "surface.lattice": "Surface",
 }
+_IN_SURROUNDINGS = ("ConsentManager", "ControlledExecutor")
 
 
 def exec(  # noqa: A001 - the command's own word
@@ -427,32 +470,29 @@ def _effects() -> Place:
     return library_of_this_process().effects(look_around(os.environ))
 
 
-def _consent_manager() -> type[ConsentManager]:
-    """The class of the service, in the surroundings of whoever calls."""
-    from consentry.service import consentmanager  # noqa: PLC0415 - see above
+def _in_surroundings(plain: Any) -> Any:
+    """The class, which is told the environment of whoever makes one."""
+    from inspect import signature  # noqa: PLC0415 - see above
 
-    class ConsentManager(consentmanager.ConsentManager):
-        __doc__ = consentmanager.ConsentManager.__doc__
+    class Here(plain):  # type: ignore[misc]
+        __doc__ = plain.__doc__
 
-        def __init__(
-            self,
-            workspace: str | None = None,
-            config: str | None = None,
-            *,
-            asker: Asker | None = None,
-        ) -> None:
-            super().__init__(os.environ, workspace, config, asker=asker)
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(os.environ, *given, **named)
 
-    globals()["ConsentManager"] = ConsentManager
-    return ConsentManager
+    said = signature(plain)
+    Here.__signature__ = said.replace(parameters=list(said.parameters.values())[1:])
+    Here.__name__ = Here.__qualname__ = plain.__name__
+    return Here
 
 
 def __getattr__(name: str) -> object:
-    if name == "ConsentManager":
-        return _consent_manager()
-    place = _ELSEWHERE.get(name)
-    if place is not None:
-        from importlib import import_module  # noqa: PLC0415 - see above
+    for place, names in _ELSEWHERE.items():
+        if name in names.split():
+            from importlib import import_module  # noqa: PLC0415 - see above
 
-        return getattr(import_module(place), name)
+            found: Any = getattr(import_module(f"consentry.{place}"), name)
+            if name in _IN_SURROUNDINGS:
+                found = globals()[name] = _in_surroundings(found)
+            return found
     raise AttributeError(f"module `consentry` has no attribute `{name}`")
