@@ -7,15 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput, Refused, UsageProblem
+from consentry.base.errors import UsageProblem
 from consentry.decide.escalation import (
-    PermissionEscalationRequest,
-    escalation_digest,
     get_valid_escalation_targets,
     is_valid_escalation,
     suggest_escalation,
 )
-from consentry.decide.escalationrequest import MOST_REASON
 from consentry.surface.permission_sets import PermissionSet, definition
 
 MINIMAL, READONLY, FILESYSTEM, NETWORK, STANDARD, TRUSTED = PermissionSet
@@ -28,58 +25,6 @@ def suggested(error: str, current: str = "minimal", workspace: str | None = WORK
     """The set that is suggested, with the operation it is suggested for."""
     found = suggest_escalation(error, "capability", current, workspace)
     return None if found is None else (found.requested_set, found.detected_operation)
-
-
-def test_the_request_has_six_fields() -> None:
-    """ESCALATION AC1, §request-1: under its own names here, under the document's when written."""
-    request = PermissionEscalationRequest(
-        capability_id="cap",
-        current_set=MINIMAL,
-        requested_set=NETWORK,
-        reason="PermissionDenied: net access to api.example.com",
-        detected_operation="fetch",
-        confidence=0.85,
-    )
-    written = request.to_json()
-    assert written == {
-        "capabilityId": "cap",
-        "currentSet": "minimal",
-        "requestedSet": "network-api",
-        "reason": "PermissionDenied: net access to api.example.com",
-        "detectedOperation": "fetch",
-        "confidence": 0.85,
-    }
-    assert PermissionEscalationRequest.from_json(written) == request
-
-
-def test_sets_may_be_given_by_name() -> None:
-    """What is kept is the set itself."""
-    request = PermissionEscalationRequest("c", "minimal", "readonly", "r", "read", 1.0)  # type: ignore[arg-type]
-    assert request.current_set is MINIMAL
-    assert request.requested_set is READONLY
-
-
-@pytest.mark.parametrize(("current", "wanted"), [(MINIMAL, TRUSTED), (STANDARD, TRUSTED),
-                                                 (FILESYSTEM, READONLY), (NETWORK, FILESYSTEM),
-                                                 (MINIMAL, MINIMAL)])  # fmt: skip
-def test_no_request_is_for_an_illegal_step(current: PermissionSet, wanted: PermissionSet) -> None:
-    """ESCALATION §step-2: least of all for `trusted`, whoever makes the request."""
-    with pytest.raises(Refused) as refusal:
-        PermissionEscalationRequest("c", current, wanted, "r", "read", 0.5)
-    assert refusal.value.code is Code.PERMISSION_STEP
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("confidence", 2.0), ("confidence", True), ("confidence", "1"), ("reason", None)],
-)
-def test_what_is_read_back_is_checked(field: str, value: object) -> None:
-    """A field of another kind is refused by its name."""
-    written = PermissionEscalationRequest("c", MINIMAL, READONLY, "r", "read", 0.5).to_json()
-    with pytest.raises(BadInput) as refusal:
-        PermissionEscalationRequest.from_json({**written, field: value})
-    assert refusal.value.where is not None
-    assert refusal.value.where.field == field
 
 
 def test_a_denied_read_outside_data_suggests_filesystem() -> None:
@@ -241,69 +186,6 @@ def test_an_error_that_does_not_say_is_a_read_first_and_then_a_write() -> None:
     assert suggested(moved, "minimal") == (FILESYSTEM, "write")
 
 
-@pytest.mark.parametrize(
-    ("what", "expected"),
-    [
-        ("read access to /etc/passwd", 0.95),
-        ("net access to api.example.com:443", 0.95),
-        ("net access to [2001:db8::1]:443", 0.95),
-        ('env access to "HOME"', 0.95),
-        ("read access to data/", 0.85),
-        ("read access to data", 0.85),
-        ("read access to .", 0.85),
-        ("write access to /tmp", 0.85),
-        ("net access to api.example.com", 0.85),
-        ("net access to ::1", 0.85),
-        ("net access to 192.0.2.0/24", 0.85),
-        ("read access to data/*.csv", 0.75),
-        ("net access to *.example.com", 0.75),
-        ("env access to AWS_*", 0.75),
-        ("read access", 0.60),
-        ("net access", 0.60),
-        ("env access", 0.60),
-        ("net access to not!a!host", 0.60),
-        ("env access to two words", 0.60),
-        ("env access to A=B", 0.60),
-    ],
-)
-def test_confidence_follows_how_exactly_it_is_named(what: str, expected: float) -> None:
-    """ESCALATION §suggest-confidence: file or host and port, folder or host, pattern, nothing."""
-    found = suggest_escalation(DENIED + what)
-    assert found is not None
-    assert found.confidence == expected
-
-
-def test_of_several_the_least_sure_counts() -> None:
-    """One exact name does not make up for a vague one."""
-    found = suggest_escalation(f"{DENIED}read access to a\n{DENIED}read access")
-    assert found is not None
-    assert found.confidence == 0.60
-
-
-def test_the_reason_is_what_was_said() -> None:
-    """The original text, and whose capability it is."""
-    error = f"{DENIED}net access to api.example.com:443"
-    found = suggest_escalation(error, "cap")
-    assert found is not None
-    assert (found.capability_id, found.reason) == ("cap", error)
-
-
-def test_a_long_reason_keeps_the_denial() -> None:
-    """It is bounded, and what it is about stays in it."""
-    error = "x" * 10_000 + f"{DENIED}read access to /place/a" + "y" * 10_000
-    found = suggest_escalation(error)
-    assert found is not None
-    assert len(found.reason) == MOST_REASON
-    assert f"{DENIED}read access to /place/a" in found.reason
-
-
-def test_a_reason_can_be_stored() -> None:
-    """Neither NUL nor half of a surrogate pair can: a mark stands for each."""
-    found = suggest_escalation(f"\0\ud800{DENIED}read access to /a")
-    assert found is not None
-    assert found.reason == f"\ufffd\ufffd{DENIED}read access to /a"
-
-
 def test_an_error_with_very_many_denials_is_not_read() -> None:
     """Nobody could see what is among them."""
     assert suggested(f"{DENIED}read access to data/a\n" * 64) == (READONLY, "read")
@@ -320,27 +202,6 @@ def test_an_unknown_set_is_refused() -> None:
         with pytest.raises(UsageProblem) as refusal:
             call()
         assert refusal.value.code is Code.PERMISSION_SET
-
-
-def test_what_an_escalation_may_lead_to() -> None:
-    """ESCALATION §step-3: by set or by name, and from the last two to nothing."""
-    assert get_valid_escalation_targets("minimal") == (READONLY, FILESYSTEM, NETWORK, STANDARD)
-    assert get_valid_escalation_targets(STANDARD) == get_valid_escalation_targets(TRUSTED) == ()
-    for current in PermissionSet:
-        for wanted in PermissionSet:
-            is_legal = wanted in get_valid_escalation_targets(current)
-            assert is_valid_escalation(current, wanted) is is_legal
-            assert is_valid_escalation(current.value, wanted.value) is is_legal
-
-
-def test_an_execution_has_one_digest() -> None:
-    """Another execution or another capability has another one."""
-    one = escalation_digest("execution-1", "cap")
-    assert one == escalation_digest("execution-1", "cap")
-    assert (
-        len({one, escalation_digest("execution-2", "cap"), escalation_digest("execution-1", "c")})
-        == 3
-    )
 
 
 @given(

@@ -13,94 +13,39 @@ are there or neither. It does not run anything either: the executor that told of
 """
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
-from consentry.base.canonical import Digest, Json, canonical_json
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError
-from consentry.base.values import dataclass, field
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilities import Capabilities
 from consentry.decide.escalation import denials_said, reason_of, suggested_step
 from consentry.decide.escalationask import REPORTED, EscalationAsk
+from consentry.decide.escalationcase import (
+    AskEscalation,
+    Escalated,
+    Failed,
+    is_same_code,
+    kept_arguments,
+    kept_lines,
+    kept_resource,
+)
 from consentry.decide.escalationdelta import added_in_words
 from consentry.decide.escalationneed import confidence_in, said_surely
 from consentry.decide.escalationreach import DENO, DeniedResource, NotOpened, least_covering
-from consentry.decide.escalationrequest import PermissionEscalationRequest, storable
+from consentry.decide.escalationrequest import PermissionEscalationRequest
 from consentry.decide.permissionaudit import EscalationRefusal, PermissionAudit
 from consentry.decide.question import Outcome
-from consentry.examine.denialtext import MOST_RESOURCE, own_denial
+from consentry.examine.denialtext import own_denial
 from consentry.surface.permission_sets import PermissionSet
 from consentry.surface.protected import ProtectedRoots
 
-MOST_SO_FAR: Final = 100
-"""So many lines of what the code did are shown; the last one says how many there were besides."""
+__all__ = ["AskEscalation", "Escalated", "Failed", "PermissionEscalationHandler", "is_same_code"]
 
-_MOST_LINE: Final = 400
-_MOST_ARGUMENTS: Final = 64 * 1024
 _CODES: Final = {
     Outcome.DENIED: Code.APPROVAL_DENIED,
     Outcome.EXPIRED: Code.APPROVAL_EXPIRED,
     Outcome.SUPERSEDED: Code.APPROVAL_SUPERSEDED,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """What an executor tells of a failed run.
-
-    `error` is the text to read: on native the record's own denial as `PermissionDenied` words it,
-    for deno the program's error. `original_error` is what the caller gets when nothing comes of it.
-    `current_set` is the set it ran in. `so_far` is what it did until then, in words.
-    """
-
-    execution_id: str
-    capability_id: str
-    current_set: PermissionSet
-    error: str = field(repr=False)
-    original_error: str = field(repr=False)
-    engine: str
-    ephemeral: bool = False
-    code_hash: Digest | None = None
-    version: int | None = None
-    so_far: Sequence[str] = ()
-    workspace: str | None = None
-    allowlist: Sequence[str] = ()
-    arguments: Json = field(default=None, repr=False)
-    name: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Escalated:
-    """What came of it.
-
-    `approved` with `new_set`: run once more, in that set. Otherwise `code` says why not (the codes of
-    approvals and of escalations; None where the text speaks of no denial), `feedback` in words, and
-    `help_line` what would help.
-    """
-
-    approved: bool
-    new_set: PermissionSet | None = None
-    code: str | None = None
-    feedback: str | None = None
-    help_line: str | None = None
-    request: PermissionEscalationRequest | None = None
-    request_id: str | None = None
-
-
-class AskEscalation(Protocol):
-    """Puts the question of an execution, once."""
-
-    def earlier(self, digest: Digest) -> ApprovalRequest | None:
-        """The request that this execution has made before, in any process; None if none."""
-        ...
-
-    def __call__(self, ask: EscalationAsk) -> ApprovalRequest:
-        """Asks, or joins the question that this execution has pending, and waits for its end.
-
-        Settled, however; or still pending where nobody waits.
-        """
-        ...
 
 
 class PermissionEscalationHandler:
@@ -170,11 +115,11 @@ class PermissionEscalationHandler:
             code_hash=failed.code_hash,
             version=failed.version,
             truth_note=REPORTED if failed.engine == DENO else None,
-            resource=_kept_resource(first),
+            resource=kept_resource(first),
             delta=added_in_words(failed.current_set, wanted, failed.allowlist),
-            so_far=_kept_lines(failed.so_far),
+            so_far=kept_lines(failed.so_far),
             workspace=failed.workspace,
-            arguments=_kept_arguments(failed.arguments),
+            arguments=kept_arguments(failed.arguments),
             name=failed.name,
             user_id=self._user_id,
         )
@@ -236,7 +181,7 @@ class PermissionEscalationHandler:
                 detected_operation=refusal.denied.operation.value,
                 reason=reason_of(failed.error),
                 execution_id=failed.execution_id,
-                resource=_kept_resource(refusal.denied),
+                resource=kept_resource(refusal.denied),
                 ephemeral=failed.ephemeral,
             )
         )
@@ -247,23 +192,6 @@ class PermissionEscalationHandler:
             help_line=refusal.help_line,
             request_id=None if earlier is None else earlier.request_id,
         )
-
-
-def is_same_code(
-    asked: EscalationAsk,
-    *,
-    code_hash: Digest | None,
-    engine: str,
-    arguments: Json,
-    workspace: str | None,
-) -> bool:
-    """Whether a question was about this very code, with these arguments, in this workspace."""
-    kept = canonical_json(_kept_arguments(arguments))
-    return (asked.code_hash, asked.engine, asked.workspace) == (
-        code_hash,
-        engine,
-        workspace,
-    ) and canonical_json(asked.arguments) == kept
 
 
 def _is_about(asked: EscalationAsk, failed: Failed) -> bool:
@@ -303,22 +231,3 @@ def _without(
 def _first(denials: Sequence[DeniedResource], failed: Failed) -> DeniedResource:
     """The denial that a question names."""
     return said_surely(denials[0], failed.current_set, failed.workspace)
-
-
-def _kept_resource(denied: DeniedResource) -> str | None:
-    return None if not denied.resource else storable(denied.resource, MOST_RESOURCE)
-
-
-def _kept_lines(lines: Sequence[str]) -> tuple[str, ...]:
-    kept = tuple(storable(line, _MOST_LINE) for line in lines[:MOST_SO_FAR])
-    left = len(lines) - len(kept)
-    return (*kept, f"and {left} more") if left else kept
-
-
-def _kept_arguments(arguments: Json) -> Json:
-    """The arguments where they can be written into a request and are not too long for one."""
-    try:
-        is_short = len(canonical_json(arguments)) <= _MOST_ARGUMENTS
-    except ConsentryError:
-        return None
-    return arguments if is_short else None
