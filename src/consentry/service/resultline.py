@@ -44,7 +44,7 @@ class ResultLine:
                 line, end, rest = rest.partition(b"\n")
                 room = MOST_RESULT + 1 - len(self._line)
                 self._line += line[: max(0, room)]
-                if end or is_last:
+                if end:
                     self._found, self._line = bytes(self._line), None
                 continue
             before, mark, rest = rest.partition(self.mark)
@@ -55,6 +55,8 @@ class ResultLine:
             kept = 0 if is_last else self._beginning(before)
             passed += before[: len(before) - kept]
             self._held = before[len(before) - kept :]
+        if is_last and self._line is not None:
+            self._found, self._line = bytes(self._line), None
         return bytes(passed)
 
     def _beginning(self, content: bytes) -> int:
