@@ -11,8 +11,9 @@ to the real tree resolves it first and asks about the result, after naming the h
 
 import posixpath
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import takewhile
 
 from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
@@ -20,7 +21,7 @@ from consentry.base.errors import BadInput, Refused
 from consentry.base.ownfiles import own_bytes
 from consentry.base.values import dataclass, field, replace
 from consentry.surface.automaton import MOST_WORK, AllOf, Work, find_path
-from consentry.surface.pattern import Anchor, Pattern, Wildcard
+from consentry.surface.pattern import Anchor, Pattern, Segment, Wildcard
 
 _TABLE = "protected_roots_v1.toml"
 _USUAL_HOMES = ("/root", "/home/*", "/Users/*")
@@ -190,9 +191,17 @@ def _row_over(rows: Iterable[ProtectedRoot], entry: AllOf) -> ProtectedRoot | No
 
 
 def _may_meet(row: Pattern, entry: AllOf) -> bool:
-    """Whether the leading names agree as far as both spell them out; the cheap first look."""
+    """Whether the leading names agree wherever both spell them out; the cheap first look.
+
+    A wildcard that stands for one name does not end the look: behind it the places still agree.
+    """
     return row.anchor is entry[0].anchor and all(
-        mine == theirs
+        mine == theirs or not isinstance(mine, str)
         for pattern in entry
-        for mine, theirs in zip(row.prefix, pattern.prefix, strict=False)
+        for mine, theirs in zip(_of_fixed_place(row), pattern.prefix, strict=False)
     )
+
+
+def _of_fixed_place(row: Pattern) -> Iterator[Segment]:
+    """The names before the first `**`, after which a name may be at any place."""
+    return takewhile(lambda segment: segment is not Wildcard.FOLDERS, row.segments)
