@@ -6,6 +6,7 @@ from the run is a stranger's and made safe here.
 
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -23,6 +24,12 @@ NOT_WATCHED = "not watched by this engine"
 _MARGIN = 2
 _NOTHING_ALLOWS = "nothing allows it"
 _CACHES = "__pycache__"
+_ANSWERS = {
+    "granted": "granted",
+    "refused": "refused",
+    "expired": "not answered in time",
+    "gone": "given up before an answer",
+}
 _WORDS_OF_LIMITS = {
     "output": "output",
     "output_bytes": "output",
@@ -36,7 +43,7 @@ _WORDS_OF_LIMITS = {
 
 def told_at_the_end(entry: Entry) -> list[str]:
     """What a person should know when a run is over; nothing when all went as it was allowed."""
-    lines = list(_ending(entry))
+    lines = [*_ending(entry), *_held_in_short(entry)]
     stopped = _worth_telling(entry)
     if stopped:
         count = len(stopped)
@@ -52,6 +59,49 @@ def told_at_the_end(entry: Entry) -> list[str]:
     elif not entry["sandbox"]["violationsComplete"] and entry["execution"]["startTime"] is not None:
         lines.append(f"{PROGRAM}: not all that was stopped could be noted")
     return lines
+
+
+def _held_in_short(entry: Entry) -> Iterable[str]:
+    """How many operations waited for an answer, and what of it is on the host already."""
+    held = held_in(entry)
+    if not held:
+        return
+    counts = Counter(str(each["answer"]) for each in held)
+    said = ", ".join(f"{counts[word]} {_ANSWERS[word]}" for word in _ANSWERS if counts[word])
+    yield f"{PROGRAM}: asked for while it ran: {said}"
+    at_once = [each for each in held if each["direct"] and each["error"] is None]
+    if at_once:
+        yield f"{PROGRAM}: written to the host at once, by your answer:"
+        yield from (" " * _MARGIN + safe_line(each["resource"]) for each in at_once[:MOST_SHOWN])
+        if len(at_once) > MOST_SHOWN:
+            more = len(at_once) - MOST_SHOWN
+            yield f"{' ' * _MARGIN}… and {more} more: {PROGRAM} why {entry['id']}"
+
+
+def held_in(entry: Entry) -> Sequence[Entry]:
+    """What waited for an answer in that run; nothing in records from before there was such a thing."""
+    return list(entry["impact"].get("held", ()))
+
+
+def held_rows(entry: Entry) -> list[str]:
+    """One row for each: how it was answered, what it was, and by which request."""
+    return [_held_row(each) for each in held_in(entry)]
+
+
+def _held_row(each: Entry) -> str:
+    answer = _ANSWERS.get(str(each["answer"]), str(each["answer"]))
+    said = f"{safe_line(answer)}: {each['operation']} {safe_line(each['resource'])}"
+    if each["times"] > 1:
+        said += f" ({each['times']} times)"
+    if each["direct"] and each["error"] is None:
+        said += "; written to the host at once"
+    elif each["throughLayer"] and each["answer"] == "granted":
+        said += "; through the layer"
+    if each["error"] is not None:
+        said += f"; not done: {safe_line(each['error'])}"
+    if each["requestId"] is not None:
+        said += f"; {safe_line(each['requestId'])}"
+    return " " * _MARGIN + said
 
 
 def rehearsed_at_the_end(entry: Entry) -> list[str]:

@@ -15,6 +15,7 @@ from consentry.cli.runtext import (
     NOT_WATCHED,
     Entry,
     ending_in_words,
+    held_rows,
     is_watched,
     stopped_rows,
 )
@@ -85,6 +86,7 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
     if entry["impact"].get("rehearsal") is not None:
         until = Instant.parse(entry["impact"]["rehearsal"]["keptUntil"]).shown()
         yield f"  rehearsed kept until {until}, unless it was committed or discarded"
+    yield from _asked(output, entry)
     yield from _stopped(output, entry)
     yield from _changed(output, entry)
     if output.verbose:
@@ -105,6 +107,14 @@ def _subject(entry: Entry) -> Iterator[str]:
     yield f"  consent   {given}{method}{level}"
     if user.get("reason"):
         yield f"  reason    {safe_line(user['reason'])}"
+
+
+def _asked(output: Output, entry: Entry) -> Iterator[str]:
+    rows = held_rows(entry)
+    if rows:
+        yield ""
+        yield output.paint(f"asked for while it ran ({len(rows)})", "bold")
+        yield from rows
 
 
 def _stopped(output: Output, entry: Entry) -> Iterator[str]:
@@ -133,8 +143,10 @@ def _changed(output: Output, entry: Entry) -> Iterator[str]:
         verb = "rehearsed: would be changed"
     if impact.get("truth", {}).get("filesWritten") == "observed" and impact["committed"]:
         verb = "written at once, as far as it was seen"
+    at_once = [each["path"] for each in impact["filesWritten"] if each.get("held") == "direct"]
     lists = (
-        (verb, [each["path"] for each in impact["filesWritten"]]),
+        (verb, [each["path"] for each in impact["filesWritten"] if each.get("held") != "direct"]),
+        ("written to the host at once, by an answer", at_once),
         ("deleted", [each["path"] for each in impact["filesDeleted"]]),
         ("read", [each["path"] for each in impact["filesRead"]]),
     )

@@ -36,6 +36,7 @@ _FIELDS: Final = (
     "resource",
     "verb",
     "creates",
+    "isFolder",
     "alsoReads",
     "throughLayer",
     "direct",
@@ -62,6 +63,7 @@ class HeldAsk:
     verb: str
     process: Leader
     creates: bool = False
+    is_folder: bool = False
     also_reads: bool = False
     through_layer: bool = False
     direct: bool = False
@@ -87,8 +89,10 @@ class HeldAsk:
 
     @property
     def wants(self) -> str:
-        """What it would do, in words: `read`, `write and read`, `make the file`, `connect to`."""
+        """What it would do, in words: `read`, `list the folder`, `write and read it`, `connect to`."""
         done = _MAKES.get(self.verb, self.operation.value)
+        if self.is_folder and self.operation is Operation.READ:
+            return "list the folder"
         return f"{done} and read it" if self.also_reads and self.verb != "mkdir" else done
 
     @property
@@ -146,6 +150,7 @@ class HeldAsk:
             "resource": self.resource,
             "verb": self.verb,
             "creates": self.creates,
+            "isFolder": self.is_folder,
             "alsoReads": self.also_reads,
             "throughLayer": self.through_layer,
             "direct": self.direct,
@@ -169,6 +174,7 @@ class HeldAsk:
             verb=fields.text("verb"),
             process=Leader.from_json(fields.value("process")),
             creates=fields.flag("creates"),
+            is_folder=fields.flag("isFolder"),
             also_reads=fields.flag("alsoReads"),
             through_layer=fields.flag("throughLayer"),
             direct=fields.flag("direct"),

@@ -248,6 +248,7 @@ class HeldRequests:
             verb=held.verb.value,
             process=this_process(),
             creates=held.creates,
+            is_folder=held.is_folder,
             also_reads=held.also_reads,
             through_layer=held.through_layer,
             direct=held.is_direct,

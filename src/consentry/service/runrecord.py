@@ -26,6 +26,7 @@ from consentry.record.auditfields import ExecutionStatus, Trigger
 from consentry.record.envelope import Context
 from consentry.service.binding import BoundWish
 from consentry.service.consentrecord import MOST_LISTED, listed, tool_said, user_given
+from consentry.service.heldrecord import held_entries, request_for, written_by_answers
 from consentry.service.manifestkeys import as_manifest_keys
 from consentry.service.readhashes import ReadHashes
 from consentry.service.rundecision import RunDecision
@@ -181,6 +182,8 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
     held = {} if facts.outcome is None else facts.outcome.reads_held
     tool = facts.decision.tool
     shown = listed(tool, reads)
+    answered = () if facts.outcome is None else facts.outcome.held_operations
+    at_once = written_by_answers(answered, lambda path: shown_path(path, workspace), hashes)
     read: list[Json] = [
         {
             "path": shown_path(path, workspace),
@@ -193,7 +196,7 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
     truth = Truth.OBSERVED if facts.outcome is None else facts.outcome.reads_truth
     return {
         "filesRead": read,
-        "filesWritten": list(listed(tool, facts.impact.written)),
+        "filesWritten": list(listed(tool, (*facts.impact.written, *at_once))),
         "filesDeleted": list(listed(tool, facts.impact.deleted)),
         "committed": facts.impact.committed,
         "discarded": facts.impact.discarded,
@@ -201,6 +204,7 @@ def _impact(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "rehearsal": None if facts.impact.rehearsal is None else facts.impact.rehearsal.to_json(),
         "undo": _undo(facts.impact.undo),
         "effectDigest": facts.impact.effect,
+        "held": held_entries(answered[:MOST_LISTED], lambda path: shown_path(path, workspace)),
         "filesReadUnlisted": len(reads) - len(shown),
         "hashingLeftOut": {
             "count": hashes.left_out_count,
@@ -232,6 +236,7 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
         "profile": facts.bound.profile,
         "engine": facts.engine,
         "view": confinement.view.value,
+        "holds": confinement.holds,
         "layer": _layer_of(confinement),
         "violations": [_violation(each) for each in violations[:MOST_LISTED]],
         "violationsComplete": outcome is not None
@@ -272,7 +277,10 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
             for held in outcome.held
         ]
         said["programs"] = [_program(each, facts, hashes) for each in outcome.programs]
-        said["network"] = [_reached(each) for each in outcome.reached.places[:MOST_LISTED]]
+        said["network"] = [
+            _reached(each, request_for(each, outcome.held_operations))
+            for each in outcome.reached.places[:MOST_LISTED]
+        ]
         said["networkUnlisted"] = (
             max(0, len(outcome.reached.places) - MOST_LISTED) + outcome.reached.left_out
         )
@@ -282,7 +290,7 @@ def _sandbox(facts: RunFacts, hashes: ReadHashes) -> dict[str, Json]:
     return said
 
 
-def _reached(each: Reach) -> dict[str, Json]:
+def _reached(each: Reach, request_id: str | None) -> dict[str, Json]:
     """A place that was asked for through the proxy, as that saw it."""
     return {
         "host": word_text(each.host),
@@ -296,6 +304,7 @@ def _reached(each: Reach) -> dict[str, Json]:
         "bytesReceived": each.received,
         "addresses": list(each.addresses),
         "secret": each.secret,
+        "held": request_id,
     }
 
 
