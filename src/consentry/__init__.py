@@ -17,7 +17,7 @@ import os
 
 TYPE_CHECKING = False  # as `typing` has it, which the launcher should not have to load
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from consentry.decide.capabilities import (
@@ -141,6 +141,7 @@ def exec(  # noqa: A001 - the command's own word
     stdin: bytes | None = None,
     keep_partial: bool = False,
     rehearse: bool = False,
+    hold: bool | Callable[[str], None] = False,
 ) -> RunResult:
     """Runs one program, confined to what this call names, and records it.
 
@@ -173,6 +174,9 @@ def exec(  # noqa: A001 - the command's own word
         stdin: what it reads; nothing where none is given.
         keep_partial: keeps what it wrote even if a limit or a signal ended it.
         rehearse: keeps what it wrote apart; `commit` takes it over, `discard` throws it away.
+        hold: asks at the moment of a denial, while the program waits: the question is an approval
+            request, to be answered with `consentry approve` or `deny`, five minutes at most. A
+            function instead of `True` is told the id of each, from another thread.
 
     Returns:
         How it ended, what it printed, what was stopped, and the record.
@@ -207,6 +211,7 @@ def exec(  # noqa: A001 - the command's own word
         stdin=stdin,
         keep_partial=keep_partial,
         rehearse=rehearse,
+        hold=hold,
     )
     return library_of_this_process().exec(argv, look_around(os.environ), options)
 

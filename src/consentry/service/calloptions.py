@@ -5,7 +5,7 @@ is read from here.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from consentry.base.values import dataclass
@@ -75,10 +75,23 @@ class ExecOptions(CallOptions):
     stdin: bytes | None = None
     keep_partial: bool = False
     rehearse: bool = False
+    hold: bool | Callable[[str], None] = False
 
     def arrival(self) -> Arrival:
         """When what it writes reaches the host."""
         return Arrival.WHEN_COMMITTED if self.rehearse else Arrival.AT_ITS_END
+
+    def told_of(self) -> Callable[[str], None] | None:
+        """Who is told of each question of a run that holds what it is refused; None where none does."""
+        if callable(self.hold):
+            return self.hold
+        if not isinstance(self.hold, bool):
+            raise wrong("`hold` is True, False, or a function that takes the id of a request")
+        return _nobody if self.hold else None
+
+
+def _nobody(_: str) -> None:
+    """Whoever answers looks by themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,6 +40,7 @@ def run_wish(words: tuple[str, ...], options: ExecOptions, profile: NamedProfile
         engine=one_of("engine", options.engine, EngineName),
         denials=Denials.ATTESTED if options.attest else Denials.OBSERVED,
         limits=options.limits(),
+        holds=options.told_of() is not None,
     )
 
 

@@ -110,11 +110,11 @@ def carry_out(
         runner = Runner(chosen.engine, journal, state, home)
         terms = TakeoverTerms(keep_partial, arrival, tidying_of(place))
         if holding is not None:
-            held.enter_context(_asked(holding, journal, bound, arrival, io, around))
+            held.enter_context(asked_meanwhile(holding, journal, bound, arrival, io, around))
         return runner.run(bound, chosen.plan, io, terms=terms, trigger=trigger)
 
 
-def _asked(
+def asked_meanwhile(
     holding: "Holding",
     journal: Journal,
     bound: BoundWish,

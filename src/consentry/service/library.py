@@ -42,7 +42,7 @@ from consentry.service.callwishes import NAME, code_wish, run_wish, words_to_run
 from consentry.service.codecalls import CodeCalls
 from consentry.service.commandline import RunWish, bind_wish
 from consentry.service.enginechoice import EngineDesk, choose_engine
-from consentry.service.execution import asked_for
+from consentry.service.execution import asked_for, asked_meanwhile
 from consentry.service.givenvalues import Word
 from consentry.service.keepsettings import keeping_of
 from consentry.service.keptruns import Place
@@ -132,7 +132,27 @@ class Library:
             recover_here(here)
             runner = Runner(engine, journal, place.folder, prepared.home)
             terms = TakeoverTerms(options.keep_partial, options.arrival(), tidying_of(here))
-            return runner.run(prepared.bound, prepared.plan, io, terms=terms, trigger=Trigger.API)
+            with self._questions(options, journal, prepared.bound, io, around):
+                return runner.run(
+                    prepared.bound, prepared.plan, io, terms=terms, trigger=Trigger.API
+                )
+
+    def _questions(
+        self,
+        options: ExecOptions,
+        journal: Journal,
+        bound: BoundWish,
+        io: Io,
+        around: Surroundings,
+    ) -> AbstractContextManager[None]:
+        """Asks about what the run is refused, where the call says so."""
+        told_of = options.told_of()
+        if told_of is None:
+            return nullcontext()
+        from consentry.service.holding import Holding  # noqa: PLC0415 - few runs ask
+
+        holding = Holding(announce=lambda request: told_of(request.request_id))
+        return asked_meanwhile(holding, journal, bound, options.arrival(), io, around)
 
     def _prepared(self, wish: RunWish, around: Surroundings, workspace: str | None) -> "_Prepared":
         call = Call.of(wish, around, workspace)
