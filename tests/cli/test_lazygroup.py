@@ -55,6 +55,7 @@ GROUPS = {
     ],
     "session": ["list", "end"],
     "surface": ["show", "diff"],
+    "capability": ["save", "list", "show", "run", "history", "set"],
     "wish": ["init", "check"],
     "tool": ["new", "list", "show", "narrow", "lint"],
     "consent": ["list", "show", "history", "revoke"],
