@@ -7,7 +7,10 @@ import pytest
 
 from consentry.enforce.facts import HostView, LandlockAnswer
 from consentry.surface.modes import LayerPlace
+from tests.enforce import hosts
+from tests.enforce.heldruns import Ground
 from tests.enforce.layers import layers_in
+from tests.enforce.shownfolders import made_folder
 
 USER = 1000
 MOUNTS = (
@@ -60,3 +63,14 @@ def layer_kind(request: pytest.FixtureRequest) -> Iterator[LayerPlace]:
     """Where the layers lie that a test makes."""
     with layers_in(request.param):
         yield request.param
+
+
+@pytest.fixture(params=hosts.users())
+def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
+    """A place with a workspace, of root and of an ordinary user where that can be."""
+    uid: int = request.param
+    with made_folder(uid) as place:
+        made = Ground(uid, place)
+        made.put("ws/granted", "GRANTED")
+        made.put("out/secret")
+        yield made

@@ -31,8 +31,18 @@ _OPTIONS = {Operation.READ: "--read", Operation.WRITE: "--write", Operation.NET:
 class BoxHolds:
     """Of one run."""
 
-    def __init__(self, keeper: HoldKeeper | None, wanted: Confinement, *, is_bare: bool) -> None:
-        """Raises where a run like this cannot be held."""
+    def __init__(
+        self,
+        keeper: HoldKeeper | None,
+        wanted: Confinement,
+        *,
+        is_bare: bool = False,
+        is_snippet: bool = False,
+    ) -> None:
+        """Raises where a run like this cannot be held.
+
+        A snippet, which has the private view, may well open by its name what it does not see.
+        """
         self.desk: HeldDesk | None = None
         self._wanted = wanted
         self._line: HeldLine | None = None
@@ -41,7 +51,7 @@ class BoxHolds:
         why = None
         if is_bare:
             why = "without namespaces nobody stands between a program and its files"
-        elif wanted.view is not View.VISIBLE:
+        elif wanted.view is not View.VISIBLE and not is_snippet:
             why = "a program that cannot see a file does not ask for it"
         elif not wanted.holds:
             why = "the run was not compiled for it"
@@ -57,13 +67,12 @@ class BoxHolds:
         plan: Plan,
         files: list[int],
         protected: ProtectedRoots,
-        home: Path | None,
-        state: Path | None,
+        state: Path | None = None,
     ) -> dict[str, object]:
         """What the launcher is told besides; the socket to ask by is added to its files."""
         if self.desk is None:
             return {}
-        never = NeverHeld(self._wanted, plan, protected, home, state)
+        never = NeverHeld(self._wanted, plan, protected, state)
         self._line = HeldLine(self.desk, never)
         files.append(self._line.its.fileno())
         return {"hold": held_wish(plan, len(files))}

@@ -7,7 +7,7 @@ and the observer say. The same plan runs as root and as an ordinary user.
 import os
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -301,35 +301,38 @@ class NativeEngine:
         allowed: Callable[[], None],
         disk: DiskLayer | None,
     ) -> Outcome:
-        holds = BoxHolds(io.holds, plan.wanted, is_bare=self._bare is not None)
-        running, streams, go = self._started(parent, plan, sealed, io, held, records, disk, holds)
-        wanted = plan.wanted
-        limits = wanted.limits
-        if disk is not None:
-            held.count_on_disk(disk.uppers())
-        watch = LimitWatch(running, held)
-        bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
-        io.supervisor = Supervisor(running, bounds, streams.pipes, io.terminal, io.ends, io.curtain)
-        network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets, holds.desk)
-        try:
-            supervised = self._supervised(io.supervisor, running, allowed, go, network)
-        except BaseException:
-            network.close()
-            # Nobody would look after it any more.
-            io.supervisor.give_up()
-            holds.close()
-            raise
-        finally:
-            # However it went: the group that the box had is not the launcher's any more.
-            if running.pid is not None:
-                held.started_in(running.group)
-        # Also of a box that failed: the proxy is not left waiting for it.
-        reached = network.finish()
-        require_built(supervised.ended)
-        attested = None if records is None else records.finish()
-        outcome = self._outcome(plan, supervised, streams.pipes, held, attested, reached)
-        outcome = holds.added_to(outcome)
-        return outcome if disk is None else with_layer_on_disk(outcome, disk)
+        with closing(BoxHolds(io.holds, plan.wanted, is_bare=self._bare is not None)) as holds:
+            running, streams, go = self._started(
+                parent, plan, sealed, io, held, records, disk, holds
+            )
+            wanted = plan.wanted
+            limits = wanted.limits
+            if disk is not None:
+                held.count_on_disk(disk.uppers())
+            watch = LimitWatch(running, held)
+            bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
+            io.supervisor = Supervisor(
+                running, bounds, streams.pipes, io.terminal, io.ends, io.curtain
+            )
+            network = BoxNetwork(self._proxy, wanted.surface.net_access, wanted.secrets, holds.desk)
+            try:
+                supervised = self._supervised(io.supervisor, running, allowed, go, network)
+            except BaseException:
+                network.close()
+                # Nobody would look after it any more.
+                io.supervisor.give_up()
+                raise
+            finally:
+                # However it went: the group that the box had is not the launcher's any more.
+                if running.pid is not None:
+                    held.started_in(running.group)
+            # Also of a box that failed: the proxy is not left waiting for it.
+            reached = network.finish()
+            require_built(supervised.ended)
+            attested = None if records is None else records.finish()
+            outcome = self._outcome(plan, supervised, streams.pipes, held, attested, reached)
+            outcome = holds.added_to(outcome)
+            return outcome if disk is None else with_layer_on_disk(outcome, disk)
 
     def _started(
         self,
@@ -365,8 +368,7 @@ class NativeEngine:
         if disk is not None:
             files.append(disk.bell)
             request |= {"disk": disk.told, "bell": len(files)}
-        host = self._host
-        request |= holds.told(plan.plan, files, host.protected, host.home, self._state)
+        request |= holds.told(plan.plan, files, self._host.protected, self._state)
         doors: list[int] = []
         try:
             told = held.told()
@@ -375,7 +377,6 @@ class NativeEngine:
             running = parent.launch({**request, **told}, [*files, *doors])
             holds.start()
         except BaseException:
-            holds.close()
             go.close()
             for pipe in streams.pipes:
                 pipe.close()

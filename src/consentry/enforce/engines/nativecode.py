@@ -20,6 +20,7 @@ from consentry.enforce.cgroups import sweep
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.report import Reached
 from consentry.enforce.engine import Control, Held, Lacking, NotEnforceable, Outcome
+from consentry.enforce.engines.boxholds import BoxHolds
 from consentry.enforce.engines.boxnetwork import BoxNetwork, KeptProxy
 from consentry.enforce.engines.native import Io, NativeEngine
 from consentry.enforce.engines.othersystems import require_linux
@@ -214,11 +215,13 @@ class NativeCode:
             for _ in range(_MOST_ATTEMPTS):
                 held = HeldLimits(plan.limits, permit.permit_id, stock=stock)
                 access = plan.wanted.surface.net_access
-                network = BoxNetwork(self._proxy, access, plan.wanted.secrets)
+                holds = BoxHolds(io.holds, plan.wanted, is_snippet=True)
+                network = BoxNetwork(self._proxy, access, plan.wanted.secrets, holds.desk)
                 try:
-                    done = _attempt(workers, plan, code, io, held, stock, network)
+                    done = _attempt(workers, plan, code, io, held, stock, network, holds)
                 finally:
                     network.close()
+                    holds.close()
                     held.close()
                 if done is not None:
                     return done
@@ -265,6 +268,7 @@ def _attempt(
     held: HeldLimits,
     stock: GroupStock,
     network: BoxNetwork,
+    holds: BoxHolds,
 ) -> CodeOutcome | None:
     """The run, or None where there was none because its worker was gone."""
     pipes = (Pipe(io.stdout, io.keeps), Pipe(io.stderr, io.keeps))
@@ -277,7 +281,9 @@ def _attempt(
             name=code.name,
             preload=plan.preload,
             limits=held.told(),
+            holds=lambda files: holds.told(plan.snippet.plan, files, plan.protected),
         )
+        holds.start()
     except BaseException:
         for pipe in pipes:
             pipe.close()
@@ -301,7 +307,8 @@ def _attempt(
         workers.forget(plan.preload, plan.snippet)
         if supervised.ended.problem == WORKER_GONE:
             return None
-    return _outcome(plan, supervised, started, held, network.finish())
+    done = _outcome(plan, supervised, started, held, network.finish())
+    return replace(done, outcome=holds.added_to(done.outcome))
 
 
 def require_code_permitted(

@@ -46,6 +46,15 @@ if TYPE_CHECKING:
         def finish(self, run: "Any", status: int) -> None:  # noqa: D102
             ...
 
+        def have_calls_held(  # noqa: D102
+            self,
+            run: "Any",
+            observer: Observer,
+            program: int,
+            wish: "dict[str, Any]",
+            line: _socket.socket,
+        ) -> None: ...
+
         def end_with_owner(self, run: "Any") -> None:  # noqa: D102
             ...
 
@@ -62,8 +71,16 @@ _MOST_READY = 8
 class _Worker:
     """One worker, and the copies of it that have no order yet."""
 
-    def __init__(self, requests: _socket.socket, *, is_kept_ready: bool, has_ways: bool) -> None:
+    def __init__(
+        self,
+        requests: _socket.socket,
+        ids: "tuple[int, int]",
+        *,
+        is_kept_ready: bool,
+        has_ways: bool,
+    ) -> None:
         self.requests = requests
+        self.ids = ids
         self.is_kept_ready = is_kept_ready
         self.has_ways = has_ways
         self.is_there = True
@@ -82,11 +99,13 @@ class _Order:
         limits: "Sequence[Limit]",
         body: bytes,
         files: "Sequence[int]",
+        hold: "dict[str, Any] | None",
     ) -> None:
         self.news = news
         self.limits = limits
         self.body = body
         self.files = files
+        self.hold = hold
 
 
 class _Copy:
@@ -149,7 +168,7 @@ class Workers:
             worker.live(plan, files, its.detach())
         its.close()
         made = self._workers[plan["name"]] = _Worker(
-            mine, is_kept_ready=plan["ahead"], has_ways=bool(plan["run"]["ways"])
+            mine, plan["ids"], is_kept_ready=plan["ahead"], has_ways=bool(plan["run"]["ways"])
         )
         pidfd = os.pidfd_open(pid)
         self._desk.listen(pidfd, lambda _: self._bury(plan["name"], made, pidfd))
@@ -197,7 +216,11 @@ class Workers:
         kept = [os.dup(each) for each in files[1 : 1 + snippet.ORDERED]]
         of.orders += 1
         of.copies.remove(copy)
-        copy.order = _Order(news, plan.get("group_limits", ()), body, kept)
+        hold = plan.get("hold")
+        if hold is not None:
+            copy.line = _socket.socket(fileno=os.dup(files[hold["line"]]))
+            hold = {**hold, "ids": of.ids, "is_root": os.getuid() == 0}
+        copy.order = _Order(news, plan.get("group_limits", ()), body, kept, hold)
         if copy.is_ready:
             self._hand_over(copy, copy.order)
 
@@ -247,6 +270,7 @@ class Workers:
         ways: list[int] = []
         try:
             ways = wire.fetched(copy.pidfd, copy.told_ways)
+            self._hold(copy, order)
             copy.gate.sendmsg([order.body], wire.rights(order.files))
         except OSError:
             for way in ways:
@@ -262,6 +286,12 @@ class Workers:
         wire.send(copy.news, ("built", int(copy.has_layer), ""), *stores)
         self._lead_out(copy, ways)
         self._desk.end_with_owner(copy)
+
+    def _hold(self, copy: _Copy, order: _Order) -> None:
+        """What the grants refuse waits from here on, where that is wanted."""
+        if order.hold is not None and copy.line is not None and copy.observer is not None:
+            line, copy.line = copy.line, None
+            self._desk.have_calls_held(copy, copy.observer, copy.pid, order.hold, line)
 
     def _lead_out(self, copy: _Copy, ways: "Sequence[int]") -> None:
         """To the owner's proxy; without one, names are asked for here, and refused."""
@@ -338,6 +368,8 @@ class Workers:
             for descriptor in order.files:
                 os.close(descriptor)
         copy.gate.close()
+        if copy.line is not None:
+            copy.line.close()
         if copy.observer is not None:
             copy.observer.close()
         for descriptor in (copy.report, copy.pidfd, -1 if copy.store is None else copy.store):

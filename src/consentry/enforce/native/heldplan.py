@@ -63,10 +63,10 @@ class NeverHeld:
         wanted: Confinement,
         plan: Plan,
         protected: ProtectedRoots,
-        home: Path | None,
-        state: Path | None,
+        state: Path | None = None,
     ) -> None:
         self._protected = protected
+        home = None if plan.home is None else Path(plan.home)
         nothing = PatternScope.parse([])
         self._rules = WriteRules.bound(
             nothing, workspace=wanted.workspace, home=home, denied=wanted.denied

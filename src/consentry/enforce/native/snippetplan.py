@@ -70,9 +70,11 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
             *granted.hiding_steps(),
             ("hide_folder", HELD),
         ),
-        ways=ways_of(access),
+        ways=ways_of(access, holds=wanted.holds),
         landlock=_ruleset(host, granted),
-        filter=compile_filter(host.machine, FilterWish(memory_files=False)),
+        filter=compile_filter(
+            host.machine, FilterWish(memory_files=False, lends_identity=not wanted.holds)
+        ),
         layered=layered,
         readable=readable,
         runtime=runtime,
@@ -95,7 +97,8 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
         "landlock": plan.landlock,
         "filter": plan.filter,
         "ways": plan.ways,
-        "env": _beyond_the_workers(wanted.environment) | proxy_variables(access),
+        "env": _beyond_the_workers(wanted.environment)
+        | proxy_variables(access, holds=wanted.holds),
     }
     worker = {
         "ids": host.inner,

@@ -10,7 +10,7 @@ import json
 import marshal
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, Final
 
@@ -73,10 +73,12 @@ class SnippetWorkers:
         name: str = NAME,
         preload: tuple[str, ...] = (),
         limits: Mapping[str, Any] | None = None,
+        holds: Callable[[list[int]], Mapping[str, Any]] = lambda _: {},
     ) -> StartedSnippet:
         """One snippet in a copy of the worker that has these modules loaded.
 
-        The pipes are for what it prints, and are whoever's who stays with the run.
+        The pipes are for what it prints, and are whoever's who stays with the run. `holds` adds to
+        the files what held calls are asked about by, and says what the launcher is told of it.
         """
         result = Pipe(None, keeps=True)
         code = os.memfd_create("snippet", os.MFD_CLOEXEC)
@@ -90,6 +92,7 @@ class SnippetWorkers:
                 **(limits or {}),
             }
             files = [empty, pipes[0].writer, pipes[1].writer, result.writer, code]
+            request |= holds(files)
             running = self._parent.launch(request, files)
         except BaseException:
             result.close()
