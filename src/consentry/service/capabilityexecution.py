@@ -4,7 +4,7 @@ An execution has an id, which a caller may give. It is what an escalation is cou
 under its id, in whichever process, it is the same one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from consentry.base.codes import Code
@@ -97,13 +97,17 @@ class CapabilityRun:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One execution: of which code, in whose name, and who asks for it; None asks nobody."""
+    """One execution: of which code, in whose name, and who asks for it; None asks nobody.
+
+    `is_known` says that a caller named it, so that it may have begun before.
+    """
 
     execution_id: str
     code: CodeInSet
     capability_id: str
     capability: Capability | None
-    ask: AskEscalation | None
+    ask: Callable[[], AskEscalation] | None
+    is_known: bool = False
 
     @property
     def subject(self) -> str:
@@ -124,14 +128,11 @@ class Execution:
         stored = self.capability
         if stored is None:
             return said
-        # After a yes, what is stored is what was approved.
-        kept = code.permission_set if number == RETRY else stored.permission_set
-        confidence = 1.0 if number == RETRY else stored.permission_confidence
         return replace(
             said,
             version=stored.version,
-            stored_set=kept,
-            confidence=confidence,
+            stored_set=stored.permission_set,
+            confidence=stored.permission_confidence,
             source=stored.permission_source.value,
         )
 

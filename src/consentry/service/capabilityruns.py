@@ -9,6 +9,7 @@ the transaction that writes the answer, never here. An execution that is started
 finds the question it has put before, and puts no other.
 """
 
+from collections.abc import Callable
 from typing import Self
 
 from consentry.base.values import replace
@@ -144,11 +145,12 @@ class CapabilityDesk:
             limits=wish.limits,
         )
         execution = Execution(
-            wish.execution_id or self._new_id(),
-            code,
-            capability.capability_id,
-            capability,
-            self._asking(ask) if escalates else None,
+            execution_id=wish.execution_id or self._new_id(),
+            code=code,
+            capability_id=capability.capability_id,
+            capability=capability,
+            ask=self._asking(ask) if escalates else None,
+            is_known=wish.execution_id is not None,
         )
         over = self._executed(execution, open_io)
         return replace(over, capability=self.store.find(capability.capability_id) or capability)
@@ -163,22 +165,29 @@ class CapabilityDesk:
     ) -> CapabilityRun:
         """The same for the code of a task: an approved set holds for this execution only."""
         execution = Execution(
-            wish.execution_id or self._new_id(),
-            wish.code,
-            wish.task_id,
-            None,
-            self._asking(ask) if escalates else None,
+            execution_id=wish.execution_id or self._new_id(),
+            code=wish.code,
+            capability_id=wish.task_id,
+            capability=None,
+            ask=self._asking(ask) if escalates else None,
+            is_known=wish.execution_id is not None,
         )
         return self._executed(execution, open_io)
 
     def _new_id(self) -> str:
         return self._place.journal.ids.new(PREFIX)
 
-    def _asking(self, ask: AskEscalation | None) -> AskEscalation:
-        if ask is not None or self._ask is not None:
-            return ask or self._ask  # type: ignore[return-value] # one of them is there
-        settings = own_settings(self._place.around).approvals
-        return StoredEscalations(Desk(self._place.journal, settings), self._asker)
+    def _asking(self, ask: AskEscalation | None) -> Callable[[], AskEscalation]:
+        """How the question is put, made when there is one: most executions ask nobody."""
+
+        def asking() -> AskEscalation:
+            given = ask or self._ask
+            if given is not None:
+                return given
+            settings = own_settings(self._place.around).approvals
+            return StoredEscalations(Desk(self._place.journal, settings), self._asker)
+
+        return asking
 
     def _executed(self, execution: Execution, open_io: OpenIo) -> CapabilityRun:
         approved = self._approved_before(execution)
@@ -196,12 +205,18 @@ class CapabilityDesk:
             escalations.append(escalated)
         if escalated is not None and escalated.new_set is not None and number == FIRST:
             code = replace(code, permission_set=escalated.new_set)
+            execution = self._after_the_yes(execution)
             attempts.append(self._attempt(execution, code, RETRY, escalated.request_id, open_io))
             again = self._escalated(execution, attempts[-1])
             escalations += [] if again is None else [again]
         return CapabilityRun(
             execution.execution_id, tuple(attempts), execution.capability, tuple(escalations)
         )
+
+    def _after_the_yes(self, execution: Execution) -> Execution:
+        """The same with what is stored by now; the handler has seen that it is for this very code."""
+        stored = self.store.find(execution.capability_id) if execution.capability else None
+        return replace(execution, capability=stored or execution.capability)
 
     def _attempt(
         self,
@@ -224,7 +239,7 @@ class CapabilityDesk:
         handler = PermissionEscalationHandler(
             self.store,
             self.audit,
-            execution.ask,
+            execution.ask(),
             protected=attempt.run.facts.bound.protected,
             user_id=self._place.journal.context.actor,
         )
@@ -235,9 +250,9 @@ class CapabilityDesk:
 
         Of a task's code nothing is stored, so the yes counts for the code that it was given for.
         """
-        if execution.ask is None:
+        if execution.ask is None or not execution.is_known:
             return None
-        earlier = execution.ask.earlier(
+        earlier = execution.ask().earlier(
             escalation_digest(execution.execution_id, execution.capability_id)
         )
         if earlier is None or earlier.status != Outcome.APPROVED:
