@@ -12,6 +12,7 @@ from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.egress.secrets import Secret
 from consentry.enforce.engine import Outcome
 from consentry.enforce.engines.native import Io, NativeEngine
+from consentry.enforce.held import HoldKeeper
 from consentry.enforce.violations import Truth
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface
@@ -38,17 +39,25 @@ class Ground:
         secrets: tuple[Secret, ...] = (),
         view: View = View.PRIVATE,
         writes: tuple[str, ...] = (),
+        holds: HoldKeeper | None = None,
     ) -> Outcome:
-        """One program that may reach these hosts."""
+        """One program that may reach these hosts, and is asked about by `holds` where it may not."""
         surface = Surface.of(
             read=["./"], write=list(writes), run=Level.ANY, net=list(net) or Level.NONE
         )
-        environment = {**ENVIRONMENT, **proxy_variables(surface.net_access), **(env or {})}
-        program = program_of(words, self.workspace)
+        is_held = holds is not None
+        variables = proxy_variables(surface.net_access, holds=is_held)
         wanted = Confinement(
-            surface, self.workspace, program, environment, secrets=secrets, view=view
+            surface,
+            self.workspace,
+            program_of(words, self.workspace),
+            {**ENVIRONMENT, **variables, **(env or {})},
+            secrets=secrets,
+            view=View.VISIBLE if is_held else view,
+            holds=is_held,
         )
-        outcome = self.engine._held_run(self.engine.compile(wanted), (), Io(keeps=True))
+        io = Io(keeps=True, holds=holds)
+        outcome = self.engine._held_run(self.engine.compile(wanted), (), io)
         if outcome.layer is not None:
             os.close(outcome.layer)
         return outcome
@@ -60,10 +69,11 @@ class Ground:
         env: dict[str, str] | None = None,
         secrets: tuple[Secret, ...] = (),
         view: View = View.PRIVATE,
+        holds: HoldKeeper | None = None,
     ) -> Outcome:
         """The same with a few lines of Python."""
         words = [PYTHON, "-I", "-c", code]
-        return self.run(words, *net, env=env, secrets=secrets, view=view)
+        return self.run(words, *net, env=env, secrets=secrets, view=view, holds=holds)
 
 
 @contextmanager
