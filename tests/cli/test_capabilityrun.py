@@ -98,7 +98,7 @@ def test_a_no_at_the_terminal_is_the_original_error(reader: CommandLine) -> None
         terminal.answer("r reject", "R")
         assert terminal.ended() == 126, terminal.screen
     assert "consentry: FileNotFoundError: " in terminal.screen
-    assert "filesystem was not given" in terminal.screen
+    assert "filesystem was not given, it was rejected" in terminal.screen
     assert "top" not in terminal.screen
     assert shown(reader, "reader")["effectiveSet"] == "minimal"
     (row,) = decisions(reader, "reader", "--rejected")
@@ -369,7 +369,9 @@ def test_other_commands_tell_of_it_as_well(reader: CommandLine) -> None:
     answered(reader, request_id, "a")
     saved(reader, "runs", "import os\nresult = os.system('id')\n")
     run(reader, "runs", "--no-wait")
-    assert reader("why").status == 0
+    told = reader("why").out
+    assert "consent   none: its permission set decided" in told
+    assert "allow it with --" not in told
     assert "reader" in reader("report").out
     for words in (
         ("report", "--json"),

@@ -32,6 +32,12 @@ _ANSWERS: Final = frozenset(
     }
 )
 
+_ENDINGS: Final = {
+    Code.APPROVAL_DENIED: "it was rejected",
+    Code.APPROVAL_EXPIRED: "nobody answered in time",
+    Code.APPROVAL_SUPERSEDED: "the question was about something else by then",
+}
+
 
 def status_of(over: CapabilityRun, desk: Desk) -> tuple[int, bool]:
     """The status to exit with, and whether it is ours rather than the code's; 0 only with a result."""
@@ -111,10 +117,12 @@ def _decided(
         yield f"  {PROGRAM} approve {escalated.request_id}"
         yield f"  {safe_line(shlex.join([*again, '--execution', over.execution_id]))}"
         return
-    what = "" if wanted is None else f"{wanted.requested_set} was not given: "
-    yield f"{PROGRAM}: {code}: {what}{said}"
-    if code not in _ANSWERS:
-        yield f"  {safe_line(escalated.help_line or code.remedy)}"
+    if code in _ENDINGS and wanted is not None:
+        why = f": {safe_line(escalated.feedback)}" if escalated.feedback else ""
+        yield f"{PROGRAM}: {code}: {wanted.requested_set} was not given, {_ENDINGS[code]}{why}"
+        return
+    yield f"{PROGRAM}: {code}: {said}"
+    yield f"  {safe_line(escalated.help_line or code.remedy)}"
 
 
 def _answer(over: CapabilityRun, desk: Desk) -> Code | None:

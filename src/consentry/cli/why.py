@@ -20,6 +20,7 @@ from consentry.cli.runtext import (
     stopped_rows,
 )
 from consentry.cli.table import Page
+from consentry.record.auditfields import ConsentMethod
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.runlookup import find_run
 from consentry.service.surroundings import look_around
@@ -43,6 +44,7 @@ PAGE = Page(
 )
 
 _MOST_FILES = 20
+_IN_SET = "set:"
 
 
 @click.pass_context
@@ -59,7 +61,21 @@ def _why(ctx: click.Context, *, run: str | None) -> ExitStatus:
 
 
 def _violations(entry: Entry) -> list[Entry]:
-    return list(entry["sandbox"]["violations"])
+    found = list(entry["sandbox"]["violations"])
+    if not _is_by_set(entry):
+        return found
+    # An option of `exec` allows nothing here.
+    return [
+        each if each["allow"] is None else {**each, "allow": "a larger permission set"}
+        for each in found
+    ]
+
+
+def _is_by_set(entry: Entry) -> bool:
+    """Whether it was saved code, or that of a task, which runs in its permission set unasked."""
+    is_in_set = str(entry["sandbox"]["profile"]).startswith(_IN_SET)
+    is_execution = entry.get("context", {}).get("workflowId") is not None
+    return is_in_set and is_execution and entry["user"]["consentMethod"] == ConsentMethod.NONE
 
 
 def _lines(output: Output, entry: Entry) -> Iterator[str]:
@@ -94,9 +110,14 @@ def _lines(output: Output, entry: Entry) -> Iterator[str]:
 
 
 def _subject(entry: Entry) -> Iterator[str]:
-    """A tool by its name and how it was agreed to; a program by its file and bytes."""
+    """A tool by its name and how it was agreed to; code by its set; a program by its file and bytes."""
     tool, user = entry["tool"], entry["user"]
     path, version = safe_line(tool.get("path", tool["name"])), safe_line(tool["version"])
+    if _is_by_set(entry):
+        yield f"  code      {safe_line(tool['name'])} {version}, {safe_line(tool.get('digest', ''))}"
+        yield f"  execution {safe_line(entry['context']['workflowId'])}"
+        yield "  consent   none: its permission set decided"
+        return
     if "auditConfig" not in tool:
         yield f"  program   {path}, {version}"
         return
