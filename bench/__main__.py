@@ -20,6 +20,7 @@ from bench import (
     engines,
     escalation,
     guard,
+    held,
     ledger,
     ledgersize,
     observer,
@@ -42,6 +43,7 @@ BENCHES = {
     "containers": containers.run,
     "engines": engines.run,
     "escalation": escalation.run,
+    "held": held.run,
 }
 SANDBOX = "sandbox"
 GUARD = "guard"

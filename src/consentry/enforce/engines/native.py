@@ -355,13 +355,7 @@ class NativeEngine:
             waits.fileno(),
             *(() if io.terminal is None else (io.terminal.its,)),
         ]
-        request = request_of(
-            plan,
-            self._host.inner,
-            len(files),
-            ahead=self._ahead,
-            has_terminal=io.terminal is not None,
-        )
+        request = self._request(plan, len(files), has_terminal=io.terminal is not None)
         if records is not None and plan.plan.landlock is not None:
             request["landlock"] = {**plan.plan.landlock, "mark": records.mark}
         files += [each.descriptor for each in sealed]
@@ -409,6 +403,10 @@ class NativeEngine:
         if self._stock is not None:
             self._stock.restock()  # while the program runs
         return supervisor.stay()
+
+    def _request(self, plan: NativePlan, given: int, *, has_terminal: bool) -> dict[str, object]:
+        ids = self._host.inner
+        return request_of(plan, ids, given, ahead=self._ahead, has_terminal=has_terminal)
 
     def _outcome(
         self,
