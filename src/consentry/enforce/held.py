@@ -32,6 +32,8 @@ __all__ = [
 MOST_ASKED: Final = 1000
 """A run that has put so many questions puts no more: what it asks for then is refused at once."""
 
+_MOST_KEPT: Final = 10_000
+
 
 class Verb(StrEnum):
     """What the call would do."""
@@ -131,6 +133,20 @@ class _Question:
     times: int = 1
     seconds: float = 0.0
     error: str | None = None
+    is_done: bool = False
+
+    def record(self, answer: HeldAnswer) -> HeldRecord:
+        error = None if self.is_done else self.error
+        is_granted = answer is HeldAnswer.GRANTED and error is None
+        return HeldRecord(
+            self.held,
+            answer,
+            self.request_id,
+            is_granted and self.held.is_direct,
+            self.times,
+            self.seconds,
+            error,
+        )
 
 
 class HeldDesk:
@@ -179,7 +195,7 @@ class HeldDesk:
                     self._waiters[number] = known
                     return number
                 given = known.answer
-                self._answered[number] = known
+                self._keep(number, known)
             elif self._is_closed or len(self._questions) >= MOST_ASKED:
                 given = HeldAnswer.REFUSED
             else:
@@ -215,11 +231,22 @@ class HeldDesk:
             self._settle(question, HeldAnswer.GONE, None)
         self._keeper.gone(question.held.number)
 
-    def failed(self, number: int, error: str) -> None:
-        """What was granted could not be carried out for the one who asked under this number."""
+    def carried_out(self, number: int) -> None:
+        """What was granted was done for the one who asked under this number."""
         with self._lock:
             question = self._answered.get(number)
-            if question is not None and question.error is None:
+            if question is not None:
+                question.is_done = True
+
+    def failed(self, number: int, error: str) -> None:
+        """What was granted was not done for the one who asked under this number.
+
+        That is told where it was done for nobody.
+        """
+        with self._lock:
+            question = self._answered.get(number)
+            is_granted = question is not None and question.answer is HeldAnswer.GRANTED
+            if question is not None and is_granted and question.error is None:
                 question.error = error
 
     def also(self, number: int, same: Hashable) -> None:
@@ -241,18 +268,16 @@ class HeldDesk:
         """What was held so far and is settled, in the order in which it was asked for."""
         with self._lock:
             return tuple(
-                HeldRecord(
-                    each.held,
-                    each.answer,
-                    each.request_id,
-                    each.answer is HeldAnswer.GRANTED and each.held.is_direct,
-                    each.times,
-                    each.seconds,
-                    each.error,
-                )
+                each.record(each.answer)
                 for each in self._questions.values()
                 if each.answer is not None
             )
+
+    def _keep(self, number: int, question: _Question) -> None:
+        """Until it was carried out; of a run that asks a million times, those of late."""
+        self._answered[number] = question
+        if len(self._answered) > _MOST_KEPT:
+            del self._answered[next(iter(self._answered))]
 
     def _reply_to(self, question: _Question) -> Reply:
         def reply(answer: HeldAnswer, request_id: str | None = None) -> None:
@@ -271,7 +296,7 @@ class HeldDesk:
         question.seconds = time.monotonic() - question.since
         for number in question.waiting:
             self._waiters.pop(number, None)
-            self._answered[number] = question
+            self._keep(number, question)
         question.waiting.clear()
         if answer is HeldAnswer.GONE:
             self._known = {key: each for key, each in self._known.items() if each is not question}

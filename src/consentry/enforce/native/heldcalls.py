@@ -164,9 +164,9 @@ class HeldCalls:
         except OSError as problem:
             answered.error = problem.errno or errno.EACCES
             self._tell("failed", number, answered.error)
-        if pin.is_made:
-            # What a run had made was not there before: it may go on with it.
-            self._tell("made", number, pin.key("rw"))
+            return answered
+        # What a run had made was not there before: it may go on with it.
+        self._tell("done", number, pin.key("rw") if pin.is_made else None)
         return answered
 
     def look_for_the_dead(self) -> None:

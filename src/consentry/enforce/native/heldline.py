@@ -57,8 +57,11 @@ class HeldLine:
             # Where this ends early, the launcher hears that nobody answers, and refuses.
             with suppress(OSError):
                 self._mine.shutdown(socket.SHUT_RDWR)
-            for number in list(self._numbers):
-                self._take("gone", number, [])
+            for known in self._numbers.values():
+                self._desk.gone(known)
+                # A yes that came too late for whoever waited did nothing.
+                self._desk.failed(known, "the run had ended")
+            self._numbers.clear()
 
     def _take(self, what: str, number: int, rest: list[Any]) -> None:
         if what == "asks":
@@ -71,9 +74,13 @@ class HeldLine:
             case "gone":
                 del self._numbers[number]
                 self._desk.gone(known)
-            case "made":
-                self._desk.also(known, rest[0])
+            case "done":
+                del self._numbers[number]
+                self._desk.carried_out(known)
+                if rest[0] is not None:
+                    self._desk.also(known, rest[0])
             case "failed":
+                del self._numbers[number]
                 name = errno.errorcode.get(rest[0], str(rest[0]))
                 self._desk.failed(known, f"{name}: {os.strerror(rest[0])}")
 

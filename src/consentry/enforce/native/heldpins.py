@@ -132,8 +132,8 @@ class HeldPins:
     def _named(self, pin: Pin) -> "Pin | None":
         """Unless it has no name any more, or one at which nothing is held."""
         is_gone = pin.path.endswith(b" (deleted)") and os.fstat(pin.descriptor).st_nlink == 0
-        elsewhere = pin.tree not in _OF_THE_BOX and (
-            self._rules.is_never_held(pin.path) or self._rules.layer_of(pin.path) is not None
+        elsewhere = self._rules.is_never_held(pin.path) or (
+            pin.tree not in _OF_THE_BOX and self._rules.layer_of(pin.path) is not None
         )
         if is_gone or elsewhere or not pin.path.startswith(b"/"):
             pin.close()
