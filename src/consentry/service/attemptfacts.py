@@ -41,6 +41,8 @@ def denial_on_native(run: Run, error: SnippetError | None) -> str | None:
     chosen = next(
         (each for each in reversed(known) if _is_named(each, error.message, folder)), known[-1]
     )
+    if _was_answered(chosen, run):
+        return None
     return word_text(str(_behind_links(chosen, run.facts.bound.confinement.workspace)))
 
 
@@ -64,6 +66,14 @@ def denial_of_deno(run: Run, error: SnippetError | None) -> str | None:
         if each.operation in _FILES and real not in (None, path):
             lines.append(f'which leads there: Requires {each.operation} access to "{real}"')
     return word_text("\n".join(dict.fromkeys(lines)))
+
+
+def _was_answered(denied: PermissionDenied, run: Run) -> bool:
+    """Whether it waited for a person, who has said what is to be said of it."""
+    return any(
+        (each.held.operation, each.held.path_or_host) == (denied.operation, denied.resource)
+        for each in run.outcome.held_operations
+    )
 
 
 def _is_named(denied: PermissionDenied, message: str, folder: Path) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from consentry.base.values import dataclass, replace
+from consentry.declare.profile import EngineName
 from consentry.enforce.confinement import Confinement, Program
 from consentry.enforce.denoflags import OWN_VARIABLES, RUN, FlagGround, deno_options
 from consentry.enforce.egress.ports import proxy_variables
@@ -23,6 +24,8 @@ from consentry.service.binding import ANY, NONE, BoundWish, granted_pattern, pro
 from consentry.service.capabilityscripts import Script, plain_name, script_of
 from consentry.service.codeinset import CodeInSet
 from consentry.service.denoscripts import ITS_OWN, require_deno
+from consentry.service.enginechoice import EngineWish
+from consentry.service.holdable import require_holdable
 from consentry.service.profiles import profile_word
 from consentry.service.programbinding import environment_of, found_at, program_of
 from consentry.service.programsearch import is_protected
@@ -64,21 +67,24 @@ def bind_python(
     )
     require_snippet(wish)
     protected, surface = _granted(code, workspace, around)
+    variables = proxy_variables(surface.net_access, holds=code.holds)
     program = Program(path=Path(name), words=words_of_code(wish), folder=workspace)
     confinement = Confinement(
         surface=surface,
         workspace=workspace,
         program=program,
-        environment={**_variables(code, around), **ENVIRONMENT}
-        | proxy_variables(surface.net_access),
+        environment={**_variables(code, around), **ENVIRONMENT} | variables,
         limits=code.limits,
+        holds=code.holds,
     )
     started = Started(program.path, (), ())
     return wish, BoundWish(confinement, started, profile_word(code.permission_set), protected)
 
 
 def bind_script(code: CodeInSet, workspace: Path, around: Surroundings) -> BoundScript:
-    """The same for what Deno runs."""
+    """The same for what Deno runs; it refuses by itself, so that nothing of it can be held."""
+    if code.holds:
+        require_holdable(EngineWish(EngineName.DENO), None)
     script = script_of(code.name, code.language, code.code, code.arguments)
     deno = require_deno(around)
     protected, granted = _granted(code, workspace, around)

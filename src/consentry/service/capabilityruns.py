@@ -10,7 +10,7 @@ finds the question it has put before, and puts no other.
 """
 
 from collections.abc import Callable
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from consentry.base.values import replace
 from consentry.decide.approval import ApprovalRequest
@@ -55,6 +55,9 @@ from consentry.store.journal import Journal
 from consentry.store.permissionaudit import PermissionAuditStore
 from consentry.surface.permission_sets import PermissionSet
 
+if TYPE_CHECKING:
+    from consentry.service.holding import Holding
+
 __all__ = [
     "Attempt",
     "CapabilityDesk",
@@ -72,7 +75,8 @@ class CapabilityDesk:
     """Saves capabilities and runs them, under one ledger; to be closed. Threads may share it.
 
     `ask` puts the question of an execution in a way of its own; without it the question is stored
-    and waits, `asker` is heard where there is one, and any other process may answer.
+    and waits, `asker` is heard where there is one, and any other process may answer. `holding` is how
+    what waits inside an attempt that holds is asked about.
     """
 
     def __init__(
@@ -85,8 +89,9 @@ class CapabilityDesk:
         audit: PermissionAudit | None = None,
         workspace: str | None = None,
         trigger: Trigger = Trigger.USER_COMMAND,
+        holding: "Holding | None" = None,
     ) -> None:
-        self._place = CodePlace(journal, around, workspace=workspace)
+        self._place = CodePlace(journal, around, workspace=workspace, holding=holding)
         self._asker = asker
         self._ask = ask
         self._trigger = trigger
@@ -143,6 +148,7 @@ class CapabilityDesk:
             arguments=wish.arguments,
             network=wish.network,
             limits=wish.limits,
+            holds=wish.holds,
         )
         execution = Execution(
             execution_id=wish.execution_id or self._new_id(),
@@ -214,9 +220,11 @@ class CapabilityDesk:
         )
 
     def _after_the_yes(self, execution: Execution) -> Execution:
-        """The same with what is stored by now; the handler has seen that it is for this very code."""
-        stored = self.store.find(execution.capability_id) if execution.capability else None
-        return replace(execution, capability=stored or execution.capability)
+        """The same with what is stored by now, where that is still this very code."""
+        known = execution.capability
+        stored = None if known is None else self.store.find(execution.capability_id)
+        is_same = known is not None and stored is not None and stored.code_hash == known.code_hash
+        return replace(execution, capability=stored) if is_same else execution
 
     def _attempt(
         self,
@@ -246,9 +254,9 @@ class CapabilityDesk:
         return handler.handle_permission_error(execution.failed(attempt, denial))
 
     def _approved_before(self, execution: Execution) -> ApprovalRequest | None:
-        """The yes that this execution has got before, in whichever process.
+        """The yes that this execution has got before, in whichever process, to this very code.
 
-        Of a task's code nothing is stored, so the yes counts for the code that it was given for.
+        Of a task's code nothing is stored, so it is held against all that was asked.
         """
         if execution.ask is None or not execution.is_known:
             return None
@@ -257,14 +265,17 @@ class CapabilityDesk:
         )
         if earlier is None or earlier.status != Outcome.APPROVED:
             return None
-        if execution.capability is not None:
-            return earlier
-        asked, code = EscalationAsk.of(earlier), execution.code
+        asked, code, stored = EscalationAsk.of(earlier), execution.code, execution.capability
+        if stored is not None:
+            known = (asked.ephemeral, asked.code_hash, asked.request.requested_set)
+            now = (False, stored.code_hash, stored.permission_set)
+            return earlier if known == now else None
         is_same = asked.request.current_set is code.permission_set and is_same_code(
             asked,
             code_hash=digest_of_code(code.code),
             engine=code.engine,
             arguments=dict(code.arguments),
             workspace=str(workspace_here(self._place.around, self._place.workspace)),
+            network=code.network,
         )
         return earlier if is_same else None

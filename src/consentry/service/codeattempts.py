@@ -6,10 +6,10 @@ only when it succeeded. An attempt asks nobody and changes no stored set.
 """
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from threading import Lock
-from typing import Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from consentry.base.values import dataclass, replace
 from consentry.decide.capabilities import Language
@@ -22,7 +22,7 @@ from consentry.enforce.engines.registry import made_engine
 from consentry.enforce.native.streamends import Io
 from consentry.record.auditfields import Trigger
 from consentry.service.attemptfacts import denial_of_deno, denial_on_native, done_so_far
-from consentry.service.binding import workspace_here
+from consentry.service.binding import BoundWish, workspace_here
 from consentry.service.capabilitybinding import bind_python, bind_script
 from consentry.service.codeinset import Attempt, CodeInSet, OpenIo
 from consentry.service.enginechoice import EngineDesk, EngineWish, choose_engine
@@ -40,21 +40,31 @@ from consentry.service.surroundings import Surroundings, own_home
 from consentry.service.takeover import TakeoverTerms
 from consentry.store.journal import Journal
 
+if TYPE_CHECKING:
+    from consentry.service.holding import Holding
+
 __all__ = ["Attempt", "CodeInSet", "CodePlace", "OpenIo", "run_in_set"]
 
 
 class CodePlace:
     """The ledger, the workspace and the engines that attempts share; to be closed.
 
-    Threads may share it.
+    Threads may share it. `holding` is how what an attempt that holds is refused is asked about;
+    without it, whoever answers looks by themselves.
     """
 
     def __init__(
-        self, journal: Journal, around: Surroundings, *, workspace: str | None = None
+        self,
+        journal: Journal,
+        around: Surroundings,
+        *,
+        workspace: str | None = None,
+        holding: "Holding | None" = None,
     ) -> None:
         self.journal = journal
         self.around = around
         self.workspace = workspace
+        self.holding = holding
         self.home = own_home(around).path
         self._one_at_a_time = Lock()
         self._python: NativeCode | None = None
@@ -155,13 +165,43 @@ def _python(place: CodePlace, code: CodeInSet, workspace: Path) -> _Start:
 
     def start(order: _Order) -> Attempt:
         runner = CodeRunner(engine, order.journal, order.state, place.home)
-        run = runner.run(
-            wish, bound, plan, order.io, order.trigger, decision=order.decision, terms=order.terms
-        )
+        with ExitStack() as held:
+            if code.holds:
+                held.enter_context(_asked_meanwhile(place, order, bound))
+            run = runner.run(
+                wish,
+                bound,
+                plan,
+                order.io,
+                order.trigger,
+                decision=order.decision,
+                terms=order.terms,
+            )
         denial = denial_on_native(run, run.error)
         return Attempt(run, code, run.result, run.error, denial, done_so_far(run))
 
     return start
+
+
+def _asked_meanwhile(
+    place: CodePlace, order: _Order, bound: BoundWish
+) -> AbstractContextManager[None]:
+    """Asks about what is refused, while it waits.
+
+    What would reach the host at once is refused: a failed attempt is discarded, and that could not be.
+    """
+    from consentry.service.holding import (  # noqa: PLC0415 - few runs ask
+        HeldRun,
+        Holding,
+        held_questions,
+    )
+    from consentry.service.ownsettings import own_settings  # noqa: PLC0415 - as above
+
+    run = HeldRun.of(bound.confinement, order.decision, allows_direct=False)
+    holding = place.holding or Holding()
+    return held_questions(
+        order.journal, run, holding, order.io, lambda: own_settings(place.around).approvals
+    )
 
 
 def _deno(place: CodePlace, code: CodeInSet, workspace: Path) -> _Start:

@@ -28,7 +28,8 @@ class CodeInSet:
     """Code, and what it is to run with.
 
     `name` is how records call it. `network` narrows what the set opens and never adds to it.
-    `read` are paths of the workspace that a task may read besides, whatever its set.
+    `read` are paths of the workspace that a task may read besides, whatever its set. With `holds`
+    what it is refused waits for a person's answer, where whoever runs it has one to ask.
     """
 
     code: str = field(repr=False)
@@ -39,6 +40,7 @@ class CodeInSet:
     network: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    holds: bool = False
 
     @property
     def engine(self) -> str:

@@ -164,6 +164,10 @@ def _path_of(wish: CodeWish, cwd: Path) -> Path:
     return Path(os.path.normpath(cwd / name)) if wish.is_file else Path(name)
 
 
+def _untold(_: str) -> None:
+    """Where nobody asks under which decision a run begins."""
+
+
 @dataclass(frozen=True, slots=True)
 class CodeRunner:
     """Runs snippets with one engine and one journal; threads may share it."""
@@ -196,7 +200,7 @@ class CodeRunner:
         digests = {SNIPPET: digest, str(interpreter): ledger.programs.digest_of(interpreter)}
         with Uninterrupted():
             decided = decision or by_line_of_code(subject_of_code(bound.confinement))
-            permit = ledger.permitted(bound, decided, digests)
+            permit = ledger.permitted(bound, decided, digests, io.begins or _untold)
             known = {str(bound.started.program): digest, **digests}
             facts = RunFacts(bound, decided, permit, known, trigger, started_at=clock.now())
             # What was recorded is JSON, and so is what the snippet gets.
