@@ -162,6 +162,21 @@ def test_an_allowlist_reaches_the_question(flow: Flow) -> None:
     assert found.code == Code.ESCALATION_UNCOVERED
     found = flow.handle(NET, allowlist=("api.example.com:443",))
     assert found.approved
+    assert flow.person.asks[0].network == ("api.example.com:443",)
+
+
+def test_a_stored_set_is_told_whole_whatever_narrows_this_run(flow: Flow) -> None:
+    """ESCALATION §yes-update: a yes opens every public host to later runs, so the prompt says that."""
+    flow.handle(NET, allowlist=("api.example.com:443",))
+    whole, of_this_run = flow.person.asks[0].delta
+    assert whole.startswith("may connect to any public host")
+    assert "this run was given a list: it may connect to `api.example.com:443`" in of_this_run
+
+
+def test_a_task_is_told_what_its_list_leaves(flow: Flow) -> None:
+    """ESCALATION §code-4: its set holds for this run alone, and this run has the list."""
+    task = {"capability_id": "task-7", "ephemeral": True, "version": None}
+    flow.handle(NET, allowlist=("api.example.com:443",), **task)
     assert flow.person.asks[0].delta == ("may connect to `api.example.com:443`",)
 
 

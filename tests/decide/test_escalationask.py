@@ -25,6 +25,7 @@ ASK = EscalationAsk(
     delta=added_in_words(MINIMAL, NETWORK),
     so_far=("read `data/a.csv`", "wrote nothing"),
     workspace="/place/project",
+    network=("api.example.com:443",),
     arguments={"city": "Bern", "days": 3},
     name="weather",
     user_id="local:1000:user@host",
@@ -154,6 +155,28 @@ def test_a_list_narrows_what_is_said() -> None:
     )
     assert not any("connect" in line for line in added_in_words(FILESYSTEM, STANDARD, ["none"]))
     assert added_in_words(MINIMAL, NETWORK, ["any"]) == added_in_words(MINIMAL, NETWORK)
+
+
+@pytest.mark.parametrize("listed", [["127.0.0.1:8080"], ["none"], ["none", "any"]])
+def test_a_list_hides_nothing_of_what_is_stored(listed: list[str]) -> None:
+    """What later runs have is said first and whole; the list of this run is one line more."""
+    whole = added_in_words(FILESYSTEM, STANDARD)
+    *said, of_this_run = added_in_words(FILESYSTEM, STANDARD, listed, is_stored=True)
+    assert tuple(said) == whole
+    assert of_this_run.startswith("this run was given a list")
+    assert ("127.0.0.1:8080" in of_this_run) is (listed == ["127.0.0.1:8080"])
+
+
+def test_without_a_list_or_a_network_there_is_nothing_to_add() -> None:
+    """No line about a list that was not given, or about a network that was there before."""
+    for listed in ([], ["any"]):
+        assert added_in_words(MINIMAL, NETWORK, listed, is_stored=True) == added_in_words(
+            MINIMAL, NETWORK
+        )
+    listed = ["api.example.com:443"]
+    assert added_in_words(MINIMAL, READONLY, listed, is_stored=True) == added_in_words(
+        MINIMAL, READONLY
+    )
 
 
 def test_the_runs_own_tmp_is_said_to_be_its_own() -> None:

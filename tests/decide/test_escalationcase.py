@@ -49,18 +49,22 @@ def test_arguments_that_no_request_can_hold_are_known_by_their_digest(
 
 def test_a_question_is_about_its_code_arguments_and_place() -> None:
     """Under the id of an execution that asked before, anything else is other code."""
+    task = replace(ASK, ephemeral=True)
     same = {
         "code_hash": ASK.code_hash,
         "engine": ASK.engine,
         "arguments": ASK.arguments,
         "workspace": ASK.workspace,
+        "network": ASK.network,
     }
-    assert is_same_code(ASK, **same)  # type: ignore[arg-type]
+    assert is_same_code(task, **same)  # type: ignore[arg-type]
+    assert not is_same_code(ASK, **same)  # type: ignore[arg-type]
     for name, other in (
         ("code_hash", OTHER_DIGEST),
         ("engine", "deno"),
         ("arguments", {"city": "Basel", "days": 3}),
         ("workspace", None),
+        ("network", ()),
     ):
-        assert not is_same_code(ASK, **{**same, name: other})  # type: ignore[arg-type]
-    assert not is_same_code(replace(ASK, code_hash=None), **{**same, "code_hash": DIGEST})  # type: ignore[arg-type]
+        assert not is_same_code(task, **{**same, name: other})  # type: ignore[arg-type]
+    assert not is_same_code(replace(task, code_hash=None), **{**same, "code_hash": DIGEST})  # type: ignore[arg-type]

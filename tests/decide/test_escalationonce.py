@@ -3,11 +3,10 @@
 import pytest
 
 from consentry.base.codes import Code
+from consentry.decide import escalation_handler
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilities import Inferred, Language
-from consentry.decide.escalation_handler import (
-    PermissionEscalationHandler,
-)
+from consentry.decide.escalation_handler import Failed, PermissionEscalationHandler
 from consentry.surface.protected import protected_roots
 from tests.decide.escalating import (
     MINIMAL,
@@ -19,7 +18,7 @@ from tests.decide.escalating import (
     YES,
     Flow,
 )
-from tests.decide.samples import OWNER
+from tests.decide.samples import OTHER_DIGEST, OWNER
 
 
 def test_where_nobody_waits_it_is_pending(flow: Flow) -> None:
@@ -124,6 +123,64 @@ def test_a_yes_to_a_task_is_not_one_to_other_code(flow: Flow) -> None:
     task = {"capability_id": "task-7", "ephemeral": True, "version": None}
     assert flow.handle(NET, **task).approved
     assert flow.handle(NET, **task).approved
-    for change in ({"code_hash": None}, {"arguments": {"city": "Basel"}}, {"workspace": "/place"}):
+    for change in (
+        {"code_hash": None},
+        {"arguments": {"city": "Basel"}},
+        {"workspace": "/place"},
+        {"allowlist": ("api.example.com",)},
+    ):
         assert flow.handle(NET, **{**task, **change}).code == Code.ESCALATION_SPENT
     assert len(flow.person.asks) == 1
+
+
+def in_version_two(flow: Flow) -> Failed:
+    """The same execution in another process, which found the code that was saved meanwhile."""
+    inferred = Inferred(MINIMAL, 0.95)
+    new = flow.keepers.capabilities.save("weather", Language.PYTHON, "2\n", inferred, by=OWNER)
+    return flow.failed(code_hash=new.code_hash, version=new.version)
+
+
+def test_a_yes_to_the_next_version_is_not_one_to_the_version_before(flow: Flow) -> None:
+    """Two processes of one execution, and new code between their starts: the old code gets nothing."""
+    old = flow.failed()
+    new = in_version_two(flow)
+    assert flow.handler.handle_permission_error(new).approved
+    assert flow.handler.handle_permission_error(old).code == Code.ESCALATION_SPENT
+    assert len(flow.person.asks) == 1
+
+
+def test_a_yes_counts_for_every_process_that_runs_that_version(flow: Flow) -> None:
+    """The same two processes with the same code: both go on."""
+    new = in_version_two(flow)
+    assert flow.handler.handle_permission_error(new).approved
+    assert flow.handler.handle_permission_error(new).approved
+    assert len(flow.person.asks) == 1
+
+
+def as_task(flow: Flow) -> Failed:
+    """Other code as a task that is called like the capability, under the id of its execution."""
+    return flow.failed(ephemeral=True, version=None, code_hash=OTHER_DIGEST)
+
+
+def test_a_yes_to_a_capability_is_not_one_to_a_task_that_is_called_like_it(flow: Flow) -> None:
+    """ESCALATION §code-4: the id of a task is anybody's word, and may be that of a capability."""
+    task = as_task(flow)
+    assert flow.handle().approved
+    assert flow.handler.handle_permission_error(task).code == Code.ESCALATION_SPENT
+
+
+def test_a_yes_to_a_task_is_not_one_to_a_capability_that_is_called_like_it(flow: Flow) -> None:
+    """The other way round nothing is stored, and nothing is tried again."""
+    assert flow.handler.handle_permission_error(as_task(flow)).approved
+    assert flow.handle().code == Code.ESCALATION_SPENT
+    assert flow.stored.permission_set is MINIMAL
+
+
+def test_without_the_comparison_other_code_would_have_the_yes(
+    flow: Flow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What keeps it from that is that what was asked is held against what failed."""
+    monkeypatch.setattr(escalation_handler, "_is_about", lambda *_: True)
+    task = as_task(flow)
+    assert flow.handle().approved
+    assert flow.handler.handle_permission_error(task).new_set is NETWORK

@@ -116,9 +116,12 @@ class PermissionEscalationHandler:
             version=failed.version,
             truth_note=REPORTED if failed.engine == DENO else None,
             resource=kept_resource(first),
-            delta=added_in_words(failed.current_set, wanted, failed.allowlist),
+            delta=added_in_words(
+                failed.current_set, wanted, failed.allowlist, is_stored=not failed.ephemeral
+            ),
             so_far=kept_lines(failed.so_far),
             workspace=failed.workspace,
+            network=tuple(failed.allowlist),
             arguments=kept_arguments(failed.arguments),
             name=failed.name,
             user_id=self._user_id,
@@ -195,15 +198,22 @@ class PermissionEscalationHandler:
 
 
 def _is_about(asked: EscalationAsk, failed: Failed) -> bool:
-    """Whether what was answered is what failed; a saved capability is held against the store."""
+    """Whether what was answered is what failed: this version of a capability, or this task's code.
+
+    A task may be called like a capability, and an execution may outlast the code it began with.
+    """
     if asked.request.current_set is not failed.current_set:
         return False
-    return not asked.ephemeral or is_same_code(
+    if not failed.ephemeral:
+        known = (asked.ephemeral, asked.code_hash, asked.version)
+        return known == (False, failed.code_hash, failed.version)
+    return is_same_code(
         asked,
         code_hash=failed.code_hash,
         engine=failed.engine,
         arguments=failed.arguments,
         workspace=failed.workspace,
+        network=failed.allowlist,
     )
 
 

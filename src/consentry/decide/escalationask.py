@@ -49,6 +49,7 @@ _FIELDS: Final = (
     "delta",
     "soFar",
     "workspace",
+    "network",
     "arguments",
     "name",
     "userId",
@@ -60,7 +61,8 @@ class EscalationAsk:
     """One execution that wants a larger set, with all that its answer needs to know.
 
     `ephemeral` is a code task's: its id stands for a capability's and nothing is stored.
-    `code_hash` and `version` say which code asked. `user_id` is on whose behalf it runs.
+    `code_hash` and `version` say which code asked. `network` is the list that narrows its run.
+    `user_id` is on whose behalf it runs.
     """
 
     request: PermissionEscalationRequest
@@ -74,6 +76,7 @@ class EscalationAsk:
     delta: tuple[str, ...] = ()
     so_far: tuple[str, ...] = ()
     workspace: str | None = None
+    network: tuple[str, ...] = ()
     arguments: Json = field(default=None, repr=False)
     name: str | None = None
     user_id: str | None = None
@@ -85,6 +88,7 @@ class EscalationAsk:
         check_digest("codeHash", self.code_hash)
         check_texts("delta", self.delta)
         check_texts("soFar", self.so_far)
+        check_texts("network", self.network)
         for name, value in (
             ("truthNote", self.truth_note),
             ("resource", self.resource),
@@ -148,6 +152,7 @@ class EscalationAsk:
             "delta": list(self.delta),
             "soFar": list(self.so_far),
             "workspace": self.workspace,
+            "network": list(self.network),
             "arguments": self.arguments,
             "name": self.name,
             "userId": self.user_id,
@@ -171,6 +176,7 @@ class EscalationAsk:
             delta=fields.texts("delta"),
             so_far=fields.texts("soFar"),
             workspace=fields.optional_text("workspace"),
+            network=fields.texts("network"),
             arguments=fields.value("arguments"),
             name=fields.optional_text("name"),
             user_id=fields.optional_text("userId"),

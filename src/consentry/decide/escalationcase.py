@@ -89,14 +89,19 @@ def is_same_code(
     engine: str,
     arguments: Json,
     workspace: str | None,
+    network: Sequence[str] = (),
 ) -> bool:
-    """Whether a question was about this very code, with these arguments, in this workspace."""
+    """Whether a question was about this very code of a task, with these arguments, in this workspace.
+
+    What was shown of the network was what the list left of it: another list is another question.
+    """
     kept = canonical_json(kept_arguments(arguments))
-    return (asked.code_hash, asked.engine, asked.workspace) == (
-        code_hash,
-        engine,
-        workspace,
-    ) and canonical_json(asked.arguments) == kept
+    return (
+        asked.ephemeral
+        and (asked.code_hash, asked.engine, asked.workspace) == (code_hash, engine, workspace)
+        and sorted(asked.network) == sorted(network)
+        and canonical_json(asked.arguments) == kept
+    )
 
 
 def kept_resource(denied: DeniedText) -> str | None:

@@ -1,8 +1,9 @@
 """Whether the network of a permission set leads to a host, by the way the host is spelled.
 
-With a list, a set opens exactly what it names (`none`: nothing; `any`: as without a list). Without one it opens the public network: an address of
-this machine, of a private or link-local network or of a metadata service is not part of it, and
-neither is a name that stands for one. What any other name leads to is known when it is dialled.
+With a list, a set opens exactly what it names (`none`: nothing, whatever else is named; `any`: as
+without a list). Without one it opens the public network: an address of this machine, of a private or
+link-local network or of a metadata service is not part of it, and neither is a name that stands for
+one. What any other name leads to is known when it is dialled.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -59,10 +60,10 @@ class NearHosts:
 
 def narrowed(words: Sequence[str]) -> Access[HostScope]:
     """What is left of an open network after these words of a command line: hosts, `any` or `none`."""
-    if ANY_WORD in words or not words:
-        return host_access(Level.ANY)
     if NONE_WORD in words:
         return host_access(Level.NONE)
+    if ANY_WORD in words or not words:
+        return host_access(Level.ANY)
     return host_access(list(words))
 
 

@@ -24,6 +24,7 @@ from consentry.enforce.confinement import Limits
 from consentry.enforce.native.streamends import Io
 from consentry.flow.results import TaskError, TaskResult
 from consentry.flow.tasks import SandboxConfig, Task
+from consentry.record.auditfields import ExecutionStatus
 from consentry.service.binding import named_place, protected_in, workspace_here
 from consentry.service.capabilityruns import CapabilityDesk, CapabilityRun, CapabilityWish, TaskWish
 from consentry.service.codeinset import DENO, NATIVE, CodeInSet
@@ -33,6 +34,7 @@ from consentry.surface.permission_sets import definition
 from consentry.surface.protected import ProtectedRoots
 
 _MILLISECONDS: Final = 1000
+_BY_ITSELF: Final = (ExecutionStatus.SUCCESS, ExecutionStatus.FAILURE)
 _ENDED: Final = "it was ended before it gave a result"
 
 
@@ -114,8 +116,14 @@ class TaskRuns:
             code_hash=None if stored is None else stored.code_hash,
             version=None if stored is None else stored.version,
             truth_note=REPORTED,
-            delta=added_in_words(request.current_set, request.requested_set, self._network),
+            delta=added_in_words(
+                request.current_set,
+                request.requested_set,
+                self._network,
+                is_stored=stored is not None,
+            ),
             workspace=str(workspace),
+            network=self._network,
             name=None if stored is None else stored.name,
             user_id=self._person,
         )
@@ -202,10 +210,9 @@ def _result(task: Task, over: CapabilityRun) -> TaskResult:
 
 def _error(over: CapabilityRun) -> TaskError:
     """What the code raised; or the word that the record has for how it was ended."""
-    said = over.error
-    if said is not None:
+    said, run = over.error, over.last.run
+    if said is not None and run.status in _BY_ITSELF:
         return TaskError(said.type, said.message, said.traceback or None)
-    run = over.last.run
     discarded = run.facts.impact.discarded
     return TaskError(run.status.value, discarded or run.outcome.limit or _ENDED)
 
