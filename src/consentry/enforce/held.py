@@ -10,7 +10,7 @@ dropped, and a question that nobody waits for any more is taken back by `gone`.
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from enum import StrEnum
 from threading import RLock
 from typing import Final, Protocol
@@ -27,6 +27,7 @@ __all__ = [
     "HoldKeeper",
     "Operation",
     "Verb",
+    "opened_in_layer",
 ]
 
 MOST_ASKED: Final = 1000
@@ -121,6 +122,14 @@ class HeldRecord:
     times: int = 1
     seconds: float = 0.0
     error: str | None = None
+
+
+def opened_in_layer(records: Iterable[HeldRecord]) -> Iterator[str]:
+    """What was written after a yes and lies in the layer: a commit may take it over."""
+    for each in records:
+        is_done = each.answer is HeldAnswer.GRANTED and each.error is None
+        if is_done and each.held.operation is Operation.WRITE and each.held.through_layer:
+            yield each.held.path_or_host
 
 
 @dataclass(slots=True)

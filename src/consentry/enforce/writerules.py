@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from consentry.base.errors import BadInput
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, replace
 from consentry.enforce.roots import is_own, place_of
 from consentry.surface.automaton import AllOf, matches
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
@@ -68,6 +68,15 @@ class WriteRules:
             names_of(real),
             engine,
         )
+
+    def with_opened(self, paths: Iterable[str]) -> "WriteRules":
+        """With what a person opened while the run waited: each path, and nothing below it.
+
+        None of them is named: a name that other programs obey is obeyed only where a grant spells
+        it out before the run.
+        """
+        opened = [(_ROOT.with_segments(names_of(Path(path))),) for path in paths]
+        return replace(self, allowed=tuple(dict.fromkeys((*self.allowed, *opened))))
 
     def is_allowed(self, names: tuple[str, ...]) -> bool:
         """Whether a path of the host may be written, as far as the grants go."""

@@ -16,6 +16,7 @@ from consentry.base.values import dataclass, replace
 from consentry.enforce.commit import CommitOutcome, CommitResult, CommitTerms, commit
 from consentry.enforce.commitrecover import PLAIN, Tidying
 from consentry.enforce.engine import Ending, HeldAs, Outcome
+from consentry.enforce.held import opened_in_layer
 from consentry.enforce.keptshelf import Keeping
 from consentry.enforce.layer import (
     Change,
@@ -131,7 +132,8 @@ class Takeover:
         self, outcome: Outcome, layer: int, run: str, state: Path, terms: TakeoverTerms
     ) -> Impact:
         try:
-            judged = judge(scan(layer, self.roots, started_ns=self.started_ns), self.rules)
+            rules = self.rules.with_opened(opened_in_layer(outcome.held_operations))
+            judged = judge(scan(layer, self.roots, started_ns=self.started_ns), rules)
             verdicts = replace(judged, violations=terms.said_as(judged.violations))
         except ConsentryError as problem:
             return Impact(discarded=problem.message, is_complete=False)

@@ -12,7 +12,13 @@ from consentry.base.errors import Refused
 from consentry.base.values import replace
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.engine import HeldAs, Outcome
-from consentry.enforce.held import HeldAnswer, HeldDesk, HeldRecord, HoldKeeper
+from consentry.enforce.held import (
+    HeldAnswer,
+    HeldDesk,
+    HeldRecord,
+    HoldKeeper,
+    opened_in_layer,
+)
 from consentry.enforce.native.heldline import HeldLine
 from consentry.enforce.native.heldplan import NeverHeld, held_wish
 from consentry.enforce.native.planner import ENGINE, Plan
@@ -98,18 +104,13 @@ class BoxHolds:
             return outcome
         granted = [each for each in records if each.answer is HeldAnswer.GRANTED and not each.error]
         read = [each.held.path_or_host for each in granted if _has_read(each)]
-        touched = [
-            each.held.path_or_host
-            for each in granted
-            if each.held.operation is Operation.WRITE and each.held.through_layer
-        ]
         refused = [_denied(each) for each in records if each.answer is not HeldAnswer.GRANTED]
         return replace(
             outcome,
             held_operations=records,
             reads=tuple(dict.fromkeys((*outcome.reads, *read))),
             reads_held={**dict.fromkeys(read, HeldAs.EXACT), **outcome.reads_held},
-            touched=tuple(dict.fromkeys((*outcome.touched, *touched))),
+            touched=tuple(dict.fromkeys((*outcome.touched, *opened_in_layer(records)))),
             violations=(*outcome.violations, *(each for each in refused if each is not None)),
         )
 
