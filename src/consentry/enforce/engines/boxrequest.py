@@ -1,20 +1,27 @@
 """What the launcher is told of one run of the native engine."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+from consentry.enforce.engines.interface import Compiled
 from consentry.surface.modes import Denials
-
-if TYPE_CHECKING:
-    from consentry.enforce.engines.native import NativePlan
 
 _UMASK: Final = 0o022
 
 
 def request_of(
-    plan: "NativePlan", ids: tuple[int, int], given: int, *, ahead: int, has_terminal: bool
+    plan: Compiled,
+    bare: Mapping[str, Any] | None,
+    ids: tuple[int, int],
+    given: int,
+    *,
+    ahead: int,
+    has_terminal: bool,
 ) -> dict[str, object]:
-    """All that is known before its limits; `given` descriptors come before the files it copies."""
+    """All that is known before its limits; `given` descriptors come before the files it copies.
+
+    `bare` is what is told besides where there are no namespaces.
+    """
     wanted, compiled = plan.wanted, plan.plan
     return {
         "ids": ids,
@@ -39,7 +46,7 @@ def request_of(
         "argv": list(wanted.program.words),
         "then": [(str(step.path), list(step.words)) for step in wanted.program.then],
         "env": dict(wanted.environment),
-        **(plan.bare or {}),
+        **(bare or {}),
     }
 
 

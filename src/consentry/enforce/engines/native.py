@@ -405,8 +405,8 @@ class NativeEngine:
         return supervisor.stay()
 
     def _request(self, plan: NativePlan, given: int, *, has_terminal: bool) -> dict[str, object]:
-        ids = self._host.inner
-        return request_of(plan, ids, given, ahead=self._ahead, has_terminal=has_terminal)
+        ids, ahead = self._host.inner, self._ahead
+        return request_of(plan, plan.bare, ids, given, ahead=ahead, has_terminal=has_terminal)
 
     def _outcome(
         self,
