@@ -4,6 +4,7 @@ Each in threes: the attack fails, the same works where it is granted, and with t
 the attack succeeds.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from consentry.service import attemptfacts, codeattempts
 from consentry.service.runledger import Run
 from consentry.surface.permission_sets import PermissionSet
 from tests.denos import deno_or_skip
-from tests.service.capabilityplaces import TYPESCRIPT, YES, Workplace, workplace
+from tests.service.capabilityplaces import NO, TYPESCRIPT, YES, Workplace, workplace
 from tests.service.conftest import MakeAround
 
 SENTENCE = "PermissionDenied: Requires read access to beside.txt"
@@ -213,3 +214,44 @@ def test_a_place_outside_is_not_asked_about(place: Workplace) -> None:
     assert over.escalated is not None
     assert over.escalated.code == Code.ESCALATION_UNCOVERED
     assert place.was_asked() == []
+
+
+def raising(name: str, message: str) -> str:
+    """JavaScript that fails in these words, whatever they are."""
+    return f"const said = new Error({json.dumps(message)}); said.name = {json.dumps(name)}; throw said;"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("NotCapable", 'Requires read access to "data/\ud800", run again with the --allow-'),
+        (
+            "NotCapable\udfff",
+            'Requires net access to "\ud800.example:1", run again with the --allow-',
+        ),
+        ("NotCapable", 'Requires write access to "\0/\ud800", run again with the --allow-'),
+        (
+            "NotCapable",
+            'Requires read access to "' + "a/" * 9000 + '", run again with the --allow-',
+        ),
+    ],
+)
+def test_no_words_of_a_program_make_an_execution_fail_by_ours(
+    place: Workplace, name: str, message: str
+) -> None:
+    """Half letters, NUL and endless names: it is told of like any other failure."""
+    deno_or_skip()
+    place.save(raising(name, message), TYPESCRIPT)
+    over = place.run(NO)
+    assert over.error is not None
+    assert over.escalated is not None
+    assert (over.is_success, over.escalated.approved) == (False, False)
+
+
+def test_very_many_denials_in_one_error_are_nobodys(place: Workplace) -> None:
+    """ESCALATION §parse: no error has so many; the places they name are not looked for."""
+    deno_or_skip()
+    one = 'Requires read access to "data/x.txt", run again with the --allow-read flag\n'
+    place.save(raising("NotCapable", one * 1000), TYPESCRIPT)
+    over = place.run(YES)
+    assert (over.escalated, place.was_asked()) == (None, [])

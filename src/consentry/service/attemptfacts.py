@@ -9,10 +9,12 @@ all there is, and whoever asks says so.
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from consentry.base.values import replace
+from consentry.decide.escalation import MOST_DENIALS
 from consentry.enforce.engine import Ending
 from consentry.enforce.native.snippets import SnippetError
 from consentry.enforce.roots import is_own
@@ -26,6 +28,8 @@ MOST_OF_A_KIND: Final = 5
 """So many files, hosts or denials are named one by one; of more, how many there are."""
 
 _QUOTED: Final = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
+_HALF_LETTER: Final = re.compile("[\ud800-\udfff]")
+"""What JSON can say and no text can have."""
 _FILES: Final = (Operation.READ, Operation.WRITE)
 _BY_ITSELF: Final = (Ending.SUCCESS, Ending.FAILURE)
 
@@ -50,20 +54,18 @@ def denial_of_deno(run: Run, error: SnippetError | None) -> str | None:
     """The program's error, where it speaks of a denial; its own word."""
     if error is None or run.outcome.ending not in _BY_ITSELF:
         return None
-    text = f"{error.type}: {error.message}"
-    denials = list(denials_in(text))
-    if not denials or not is_permission_error(text):
+    text = _HALF_LETTER.sub("\ufffd", f"{error.type}: {error.message}")
+    denials = list(islice(denials_in(text), MOST_DENIALS + 1))
+    if not 0 < len(denials) <= MOST_DENIALS or not is_permission_error(text):
         return None
     confinement = run.facts.bound.confinement
     lines = [text]
     for each in denials:
-        path = (
-            None
-            if each.resource is None
-            else os.path.normpath(confinement.program.folder / each.resource)
-        )
-        real = None if path is None else _real(path, confinement.workspace)
-        if each.operation in _FILES and real not in (None, path):
+        if each.operation not in _FILES or each.resource is None:
+            continue
+        path = os.path.normpath(confinement.program.folder / each.resource)
+        real = _real(path, confinement.workspace)
+        if real != path:
             lines.append(f'which leads there: Requires {each.operation} access to "{real}"')
     return word_text("\n".join(dict.fromkeys(lines)))
 
@@ -94,9 +96,12 @@ def _behind_links(denied: PermissionDenied, workspace: Path) -> PermissionDenied
 
 def _real(path: str, workspace: Path) -> str:
     """What the path leads to on the host; a folder of the run's own is none of the host's."""
-    if "\0" in path or (is_own(Path(path)) and not Path(path).is_relative_to(workspace)):
+    if is_own(Path(path)) and not Path(path).is_relative_to(workspace):
         return path
-    return os.path.realpath(path)
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # a NUL, or letters that no name on this host can have
+        return path
 
 
 def done_so_far(run: Run) -> tuple[str, ...]:
