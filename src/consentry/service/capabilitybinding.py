@@ -5,12 +5,10 @@ name it, and what is stored under it was put there by hand. What a list of hosts
 set opens; where the set opens no network, it opens nothing.
 """
 
-import os
 import re
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from consentry.base.values import dataclass, replace
 from consentry.declare.profile import EngineName
@@ -19,7 +17,6 @@ from consentry.enforce.denoflags import OWN_VARIABLES, RUN, FlagGround, deno_opt
 from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.native.runtime import ENVIRONMENT
 from consentry.enforce.programfiles import Started
-from consentry.enforce.roots import OWN_FOLDERS, is_own
 from consentry.service.binding import ANY, NONE, BoundWish, granted_pattern, protected_in
 from consentry.service.capabilityscripts import Script, plain_name, script_of
 from consentry.service.codeinset import CodeInSet
@@ -28,18 +25,15 @@ from consentry.service.enginechoice import EngineWish
 from consentry.service.holdable import require_holdable
 from consentry.service.profiles import profile_word
 from consentry.service.programbinding import environment_of, found_at, program_of
-from consentry.service.programsearch import is_protected
 from consentry.service.protection import protected_here
 from consentry.service.snippetruns import ENDING, CodeWish, require_snippet, words_of_code
 from consentry.service.surroundings import Surroundings, own_home
+from consentry.service.trustedreads import trusted_places, trusted_reads
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface, host_access
-from consentry.surface.pattern import Anchor, Pattern, Wildcard
-from consentry.surface.patterns import PatternScope
 from consentry.surface.permission_sets import PermissionSet, definition
 from consentry.surface.protected import ProtectedRoots
 
-_TOP: Final = Path("/")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _NEVER_HANDED_ON: Final = (*ITS_OWN, "LD_", "PYTHON", "CONSENTRY_")
 """How variables begin that would load native code, change an interpreter, or speak of our own."""
@@ -115,9 +109,9 @@ def _granted(
     protected = protected_in(code.read, workspace, workspace, around)
     surface = definition(code.permission_set).surface
     if code.permission_set is PermissionSet.TRUSTED:
-        places = _everything(protected)
+        places = trusted_places(protected)
         protected = protected_here(around, workspace, *places)
-        surface = replace(surface, fs_read_roots=_reading(["./", "/tmp/"], places))  # noqa: S108 - the box's own
+        surface = replace(surface, fs_read_roots=trusted_reads(places))
     named = [granted_pattern(each, workspace, workspace, may_be_new=False) for each in code.read]
     return protected, narrowed(surface | Surface.of(read=named), code.network)
 
@@ -131,57 +125,6 @@ def narrowed(surface: Surface, named: tuple[str, ...]) -> Surface:
     given = surface.net_access if ANY in named else host_access(list(named))
     is_open = surface.net_access.level is Level.ANY
     return replace(surface, net_access=given if is_open else surface.net_access & given)
-
-
-def _everything(protected: ProtectedRoots) -> tuple[Path, ...]:
-    """What lies at the top of the host's tree, and may be shown.
-
-    The whole tree at once can be shown to nobody: it holds the kernel's own file systems. Around what
-    every run has in its own way, its own folders and its interpreter, the neighbours are taken one
-    by one.
-    """
-    prefixes = {Path(os.path.realpath(each)) for each in (sys.prefix, sys.base_prefix)}
-    apart = frozenset((*map(Path, OWN_FOLDERS), *prefixes))
-    return tuple(_around(_TOP, apart, protected))
-
-
-def _around(folder: Path, apart: frozenset[Path], protected: ProtectedRoots) -> Iterator[Path]:
-    for place in _entries(folder):
-        if place in apart or not _may_be_shown(place, protected):
-            continue
-        if any(each.is_relative_to(place) for each in apart):
-            yield from _around(place, apart, protected)
-        else:
-            yield place
-
-
-def _entries(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder / name for name in os.listdir(folder))  # noqa: PTH208 - names alone
-    except OSError:
-        return []
-
-
-def _may_be_shown(place: Path, protected: ProtectedRoots) -> bool:
-    """A folder or file that is no link, not the run's own, and in no place that is never granted."""
-    return (
-        not place.is_symlink()
-        and (place.is_dir() or place.is_file())
-        and os.access(place, os.R_OK | os.X_OK if place.is_dir() else os.R_OK)
-        and not is_own(place)
-        and not is_protected(place, protected)
-        and place != Path("/usr")
-    )
-
-
-def _reading(own: list[str], places: tuple[Path, ...]) -> PatternScope:
-    named = [*own, *map(_spelled, places)]
-    return Surface.of(read=named).fs_read_roots
-
-
-def _spelled(place: Path) -> str:
-    below: Literal[Wildcard.FOLDERS] | None = Wildcard.FOLDERS if place.is_dir() else None
-    return Pattern.literal(Anchor.ABSOLUTE, place.parts[1:], and_below=below).text
 
 
 def _variables(code: CodeInSet, around: Surroundings) -> Mapping[str, str]:
