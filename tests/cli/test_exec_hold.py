@@ -71,7 +71,7 @@ def asked(line: CommandLine) -> list[tuple[str, str, str]]:
 
 
 def test_a_yes_at_the_terminal_opens_the_file_to_that_run(line: CommandLine, outside: Path) -> None:
-    """ESCALATION §hold: it goes on where it was, and the record names the request that opened it."""
+    """It goes on where it was, and the record names the request that opened it."""
     secret = str(outside / "secret.txt")
     with at_terminal(line, *held(), "reads.py", secret, size=TALL) as terminal:
         shown = terminal.see("\n> ")
@@ -215,7 +215,7 @@ input()
 def test_a_write_elsewhere_is_on_the_host_at_once_and_says_so(
     line: CommandLine, outside: Path
 ) -> None:
-    """ESCALATION §hold: the prompt says it before, the record lists it as `direct`."""
+    """The prompt says it before, the record lists it as `direct`."""
     put(line, "writes.py", WRITES)
     new = outside / "new.txt"
     with at_terminal(line, *held(), "writes.py", str(new), size=TALL) as terminal:

@@ -277,7 +277,7 @@ def _forge(transaction: Any, request_id: str, preview: dict[str, Any]) -> None:
 
 
 def test_a_write_that_no_layer_holds_back_says_so() -> None:
-    """ESCALATION §hold: whoever is asked is told before."""
+    """Whoever is asked is told before."""
     ask = HeldAsk("tool:job", Operation.WRITE, "/srv/a", "open", this_process(), direct=True)
     assert AT_ONCE in ask.lines()
     assert AT_ONCE == "written to the host at once, not rehearsed"
