@@ -199,6 +199,28 @@ def _two(asked: "Queue[DecisionRequired]") -> list[DecisionRequired]:
     return [asked.get(timeout=60), asked.get(timeout=60)]
 
 
+def test_tasks_of_one_capability_need_one_yes(host: Host) -> None:
+    """Both ask side by side; the first yes gives the set, and the other goes on in it unasked."""
+    executor = host.executor()
+    asked: Queue[DecisionRequired] = Queue()
+    executor.on_event(asked.put)
+    saved = host.save(executor, READS)
+    with ThreadPoolExecutor(2) as threads:
+        tasks = [
+            threads.submit(executor.execute_capability_task, capability(task_id=name))
+            for name in ("one", "two")
+        ]
+        first, _ = _two(asked)
+        executor.commands.enqueue({"type": TYPE, "requestId": first.request_id, **YES})
+        done = [each.result(60) for each in tasks]
+    assert [each.result for each in done] == ["in data", "in data"]
+    assert sorted(each.status for each in executor.decisions) == ["approved", "superseded"]
+    assert sorted(log_of(executor, saved)) == [
+        ("minimal", "readonly", False),
+        ("minimal", "readonly", True),
+    ]
+
+
 def test_misuse_is_raised(host: Host) -> None:
     """A task that is none, and a capability that is not there."""
     executor = host.executor()

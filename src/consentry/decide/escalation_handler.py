@@ -17,7 +17,7 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.decide.approval import ApprovalRequest
-from consentry.decide.capabilities import Capabilities
+from consentry.decide.capabilities import Capabilities, determine_permission_set
 from consentry.decide.escalation import denials_said, reason_of, suggested_step
 from consentry.decide.escalationask import REPORTED, EscalationAsk
 from consentry.decide.escalationcase import (
@@ -36,7 +36,7 @@ from consentry.decide.escalationrequest import PermissionEscalationRequest
 from consentry.decide.permissionaudit import EscalationRefusal, PermissionAudit
 from consentry.decide.question import Outcome
 from consentry.examine.denialtext import own_denial
-from consentry.surface.permission_sets import PermissionSet
+from consentry.surface.permission_sets import PermissionSet, definition
 from consentry.surface.protected import ProtectedRoots
 
 __all__ = ["AskEscalation", "Escalated", "Failed", "PermissionEscalationHandler", "is_same_code"]
@@ -150,7 +150,16 @@ class PermissionEscalationHandler:
             return _without(Code.APPROVAL_PENDING, request, asked, request.ending)
         feedback = request.answer.reason
         if request.answer.outcome is not Outcome.APPROVED:
-            return _without(_CODES[request.answer.outcome], request, asked, feedback)
+            moved = self._moved(asked) if request.answer.outcome is Outcome.SUPERSEDED else None
+            if moved is None:
+                return _without(_CODES[request.answer.outcome], request, asked, feedback)
+            return Escalated(
+                approved=True,
+                new_set=moved,
+                feedback=f"`{moved}` was given to it meanwhile",
+                request=asked.request,
+                request_id=request.request_id,
+            )
         if not _is_about(asked, failed):
             return self._answered_before(failed, denials, request)
         if not asked.ephemeral and not self._is_stored(asked):
@@ -172,6 +181,19 @@ class PermissionEscalationHandler:
             and stored.permission_set is asked.request.requested_set
             and asked.code_hash in (None, stored.code_hash)
         )
+
+    def _moved(self, asked: EscalationAsk) -> PermissionSet | None:
+        """The set that the very code that asked has got meanwhile, where it opens what was asked for.
+
+        Executions of one capability ask side by side; the first yes moves it, and ends the others'
+        questions.
+        """
+        stored = None if asked.ephemeral else self._store.find(asked.request.capability_id)
+        if stored is None or (stored.code_hash, stored.version) != (asked.code_hash, asked.version):
+            return None
+        now = determine_permission_set(stored)
+        wanted = definition(asked.request.requested_set).surface
+        return now if wanted <= definition(now).surface else None
 
     def _refused(
         self, failed: Failed, refusal: NotOpened, earlier: ApprovalRequest | None = None
