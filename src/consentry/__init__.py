@@ -351,18 +351,7 @@ def rehearse(
 ) -> ToolResult:
     """Runs a tool as `run_tool` does, and takes over nothing of what it wrote.
 
-    Args:
-        tool: the tool's name.
-        arguments: words for its entry point.
-        workspace: as for `run_tool`.
-        config: as for `run_tool`.
-        wait: as for `run_tool`.
-
-    Returns:
-        As `run_tool`; `effect`, `commit` and `discard` take its `run_id`.
-
-    Raises:
-        ConsentryError: as for `run_tool`.
+    Takes, returns and raises what `run_tool` does; `effect`, `commit` and `discard` take the `run_id`.
     """
     return run_tool(tool, arguments, workspace=workspace, config=config, wait=wait, rehearse=True)
 
