@@ -63,6 +63,7 @@ class Workplace:
         language: Language = PYTHON,
         in_set: PermissionSet | None = PermissionSet.MINIMAL,
         name: str = "it",
+        confidence: float = 0.95,
     ) -> Capability:
         """A capability that is taken to need that set; None takes what is inferred.
 
@@ -72,7 +73,7 @@ class Workplace:
             if in_set is None or in_set is PermissionSet.TRUSTED:
                 return desk.save(name, code, language, set_by_hand=in_set)
             by = Identity(self.journal.context.actor)
-            inferred = Inferred(PermissionSet(in_set), 0.95, ())
+            inferred = Inferred(PermissionSet(in_set), confidence, ())
             return desk.store.save(name, Language(language), code, inferred, by=by)
 
     def run(self, answer: Answer | None = None, name: str = "it", **wish: Any) -> CapabilityRun:

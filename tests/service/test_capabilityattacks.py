@@ -41,7 +41,7 @@ FORGED = (
 
 
 def test_a_forged_denial_on_native_asks_nobody(place: Workplace) -> None:
-    """ESCALATION §native: printed or raised, the sentence is not the record's."""
+    """Printed or raised, the sentence is not the record's."""
     place.save(FORGED)
     over = place.run(YES)
     assert over.error is not None
@@ -79,7 +79,7 @@ FORGED_ON_DENO = (
 
 
 def test_a_forged_denial_on_deno_says_whose_word_it_is(place: Workplace) -> None:
-    """ESCALATION §deno: whoever is asked reads first that nobody saw it; a yes opens no more than it says."""
+    """Whoever is asked reads first that nobody saw it; a yes opens no more than it says."""
     deno_or_skip()
     place.save(FORGED_ON_DENO, TYPESCRIPT)
     over = place.run(YES)
@@ -121,7 +121,7 @@ def protected_places(place: Workplace) -> dict[str, Path]:
 @pytest.mark.parametrize("which", ["key", "accounts"])
 @pytest.mark.parametrize("language", ["python", "typescript"])
 def test_a_protected_root_is_never_asked_about(place: Workplace, which: str, language: str) -> None:
-    """ESCALATION §protected: refused with its own code, in the ledger, with no row and no question."""
+    """ESCALATION §ask-protected: refused with its own code, in the ledger, with no row and no question."""
     path = protected_places(place)[which]
     code = f"open({str(path)!r}).read()"
     if language == "typescript":
@@ -139,7 +139,7 @@ def test_a_protected_root_is_never_asked_about(place: Workplace, which: str, lan
 
 @pytest.mark.parametrize("language", ["python", "typescript"])
 def test_a_link_in_the_workspace_to_a_protected_root(place: Workplace, language: str) -> None:
-    """ESCALATION §protected: what lies behind the link is what counts, whatever it is called."""
+    """ESCALATION §ask-protected: what lies behind the link is what counts, whatever it is called."""
     path = protected_places(place)["key"]
     (place.project / "data/notes.txt").symlink_to(path)
     code = "open('data/notes.txt').read()"
@@ -249,7 +249,7 @@ def test_no_words_of_a_program_make_an_execution_fail_by_ours(
 
 
 def test_very_many_denials_in_one_error_are_nobodys(place: Workplace) -> None:
-    """ESCALATION §parse: no error has so many; the places they name are not looked for."""
+    """No error has so many; the places they name are not looked for."""
     deno_or_skip()
     one = 'Requires read access to "data/x.txt", run again with the --allow-read flag\n'
     place.save(raising("NotCapable", one * 1000), TYPESCRIPT)

@@ -83,7 +83,7 @@ def test_killed_before_it_could_ask(place: Workplace) -> None:
 
 
 def test_killed_while_it_waited(place: Workplace) -> None:
-    """ESCALATION §retry: the question is still there; the next start joins it, and puts no other."""
+    """ESCALATION §yes-once: the question is still there; the next start joins it, and puts no other."""
     place.save(READS)
     killed(place, "while-waiting")
     [pending] = place.desk.pending()
@@ -133,7 +133,7 @@ def test_one_that_always_needs_more_is_stopped_across_processes(place: Workplace
 
 
 def test_one_execution_in_two_processes_asks_once(place: Workplace) -> None:
-    """ESCALATION §retry: whoever comes second finds the first one's question; both have a result."""
+    """ESCALATION §yes-once: whoever comes second finds the first one's question; both have a result."""
     place.save(READS)
     with ThreadPoolExecutor(2) as pool:
         both = list(pool.map(lambda _: started(place, "never"), range(2)))

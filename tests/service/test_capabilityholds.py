@@ -43,7 +43,7 @@ def held(place: Workplace, answer: Answer) -> CapabilityRun:
 
 
 def test_a_yes_opens_the_one_file_for_this_run(place: Workplace) -> None:
-    """ESCALATION §hold: the same attempt goes on; the set stays, and the log of decisions is empty."""
+    """The same attempt goes on; the set stays, and the log of decisions is empty."""
     place.save(READS)
     over = held(place, YES)
     assert (over.result, len(over.attempts), over.escalated) == ("in data", 1, None)
@@ -54,7 +54,7 @@ def test_a_yes_opens_the_one_file_for_this_run(place: Workplace) -> None:
 
 
 def test_a_no_is_not_asked_once_more(place: Workplace) -> None:
-    """ESCALATION §hold: who has refused the file is not asked for a set that opens it."""
+    """Who has refused the file is not asked for a set that opens it."""
     place.save(READS)
     over = held(place, NO)
     assert over.error is not None
@@ -74,7 +74,7 @@ def test_a_write_that_would_reach_the_host_at_once_is_refused(place: Workplace) 
 
 
 def test_what_is_not_held_takes_the_ordinary_way(place: Workplace) -> None:
-    """ESCALATION §hold: without holding, the same denial is asked about when the attempt has failed."""
+    """Without holding, the same denial is asked about when the attempt has failed."""
     place.save(READS)
     over = place.run(YES)
     assert (over.result, len(over.attempts)) == ("in data", 2)

@@ -95,7 +95,7 @@ def test_the_code_that_was_approved_is(place: Workplace) -> None:
 
 
 def test_a_yes_under_a_list_is_not_one_without_it(place: Workplace) -> None:
-    """ESCALATION §net: who was shown one host has not agreed to all of them."""
+    """Who was shown one host has not agreed to all of them."""
     code = "import urllib.request; urllib.request.urlopen('http://api.example.com/')"
     listed = CodeInSet(
         code=code, language=Language.PYTHON, name="task-1", network=("api.example.com",)

@@ -39,7 +39,7 @@ def place(around: MakeAround, project: Path) -> Iterator[Workplace]:
 
 
 def test_inside_its_set_nobody_is_asked(place: Workplace) -> None:
-    """ESCALATION AC10: with the set it needs, it runs; the ledger says that the set decided."""
+    """ESCALATION AC10.3, §set-1: with the set it needs, it runs; the ledger says that the set decided."""
     saved = place.save(READS + " + str(n)", in_set=None)
     over = place.run(arguments={"n": 1})
     assert (over.result, over.error, len(over.attempts)) == ("in data1", None, 1)
@@ -62,7 +62,7 @@ def test_inside_its_set_nobody_is_asked(place: Workplace) -> None:
 
 
 def test_an_approved_escalation_retries_and_is_kept(place: Workplace) -> None:
-    """ESCALATION AC9, AC4, AC5: denied, asked, approved, retried with the same arguments, stored."""
+    """ESCALATION AC9.1, AC9.5, AC4, AC5: denied, asked, approved, retried with the same arguments, stored."""
     saved = place.save(READS + " + str(n)")
     over = place.run(YES, arguments={"n": 7})
     assert (over.result, over.error) == ("in data7", None)
@@ -82,7 +82,7 @@ def test_an_approved_escalation_retries_and_is_kept(place: Workplace) -> None:
 
 
 def test_the_prompt_says_what_it_is_about(place: Workplace) -> None:
-    """ESCALATION §hil: the document's text, what the set adds, and what the code did so far."""
+    """ESCALATION §ask-text: the document's text, what the set adds, and what the code did so far."""
     (place.project / "output").mkdir()
     place.save(
         "open('/tmp/made', 'w').write('x')\nopen('beside.txt').read()\nopen('output/a', 'w')",
@@ -97,7 +97,7 @@ def test_the_prompt_says_what_it_is_about(place: Workplace) -> None:
 
 
 def test_a_rejected_escalation_is_the_original_error(place: Workplace) -> None:
-    """ESCALATION AC9: one attempt, its own error, and the set as it was; the no is logged."""
+    """ESCALATION AC9.2, §no: one attempt, its own error, and the set as it was; the no is logged."""
     place.save(READS)
     over = place.run(NO)
     assert len(over.attempts) == 1
@@ -113,7 +113,7 @@ def test_a_rejected_escalation_is_the_original_error(place: Workplace) -> None:
 
 
 def test_the_log_has_every_decision(place: Workplace) -> None:
-    """ESCALATION AC9: approved and rejected, in their order."""
+    """ESCALATION AC9.4: approved and rejected, in their order."""
     place.save(READS)
     place.run(NO)
     place.run(YES)
@@ -186,7 +186,7 @@ def test_code_without_a_result_is_not_taken_over(place: Workplace) -> None:
     ],
 )
 def test_run_and_ffi_ask_nobody(place: Workplace, code: str, language: str) -> None:
-    """ESCALATION AC9: refused without a question, in the ledger and not in the log."""
+    """ESCALATION AC9.3, §log-5: refused without a question, in the ledger and not in the log."""
     if language != "python":
         deno_or_skip()
     place.save(code, language)  # type: ignore[arg-type]
@@ -203,7 +203,7 @@ def test_run_and_ffi_ask_nobody(place: Workplace, code: str, language: str) -> N
 
 @pytest.mark.parametrize("answer", [YES, NO])
 def test_deno_that_fetches(place: Workplace, answer: object) -> None:
-    """ESCALATION AC9, AC10: denied, asked as the program's own word, retried; seen at the server."""
+    """ESCALATION AC9.1, AC9.2, AC10.1: denied, asked as the program's own word, retried; seen at the server."""
     deno_or_skip()
     with served() as server:
         place.save(fetching(server), TYPESCRIPT)
@@ -222,7 +222,7 @@ def test_deno_that_fetches(place: Workplace, answer: object) -> None:
 
 
 def test_a_variable_is_asked_for_on_deno_only(place: Workplace) -> None:
-    """ESCALATION §env: on native a missing variable leaves no denial, and so no question."""
+    """On native a missing variable leaves no denial, and so no question."""
     place.save("import os\nos.environ['TOKEN']")
     over = place.run(YES)
     assert (over.escalated, place.was_asked()) == (None, [])
@@ -234,7 +234,7 @@ def test_a_variable_is_asked_for_on_deno_only(place: Workplace) -> None:
 
 
 def test_a_list_of_hosts_only_narrows(place: Workplace) -> None:
-    """ESCALATION §net: with a set that opens no network, a list opens nothing."""
+    """With a set that opens no network, a list opens nothing."""
     deno_or_skip()
     with served() as server:
         for name in ("minimal", "readonly", "filesystem"):
@@ -284,7 +284,7 @@ def test_one_that_always_needs_more_is_stopped(place: Workplace) -> None:
 
 
 def test_an_execution_that_was_denied_asks_no_second_time(place: Workplace) -> None:
-    """ESCALATION §retry: the no holds for the execution, in whichever process it is started again."""
+    """ESCALATION §yes-once: the no holds for the execution, in whichever process it is started again."""
     place.save(READS)
     first = place.run(NO)
     again = place.run(YES, execution_id=first.execution_id)
@@ -295,12 +295,15 @@ def test_an_execution_that_was_denied_asks_no_second_time(place: Workplace) -> N
 
 def test_what_was_inferred_unsurely_runs_as_minimal(place: Workplace) -> None:
     """ESCALATION §set-2: with less than 0.7 nothing is open; an approval makes it sure."""
-    saved = place.save("import weird_tools\nweird_tools.call('x')\n" + READS, in_set=None)
-    if saved.permission_confidence >= 0.7:
-        pytest.skip("this code is inferred surely")
+    saved = place.save(READS, in_set=PermissionSet.FILESYSTEM, confidence=0.69)
     assert saved.permission_source is PermissionSource.EMERGENT
-    over = place.run(NO)
-    assert over.attempts[0].code.permission_set is MINIMAL
+    over = place.run(YES)
+    assert [each.code.permission_set for each in over.attempts] == ["minimal", "readonly"]
+    assert over.result == "in data"
+    stored = place.stored()
+    assert (stored.permission_set, stored.permission_confidence) == ("readonly", 1.0)
+    place.save(READS + " ", in_set=PermissionSet.FILESYSTEM, confidence=0.7)
+    assert place.run().attempts[0].code.permission_set is PermissionSet.FILESYSTEM
 
 
 def test_the_limits_hold_in_both_attempts(place: Workplace) -> None:

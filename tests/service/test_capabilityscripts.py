@@ -70,7 +70,7 @@ def by_deno(code: str, language: Language = TYPESCRIPT, **arguments: Any) -> tup
     ],
 )
 def test_what_code_gives_back(code: str, result: object) -> None:
-    """ESCALATION §code: it may return and await anywhere, import at the top, and be typed."""
+    """It may return and await anywhere, import at the top, and be typed."""
     assert by_deno(code)[:2] == (result, None)
 
 

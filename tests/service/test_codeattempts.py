@@ -235,7 +235,7 @@ def test_a_limit_ends_it_and_is_not_asked_about(place: Workplace, language: Lang
 
 
 def test_the_denial_is_the_one_that_the_error_names(place: Workplace) -> None:
-    """ESCALATION §native: of several, the one whose resource the failing exception names."""
+    """Of several, the one whose resource the failing exception names."""
     code = (
         "def tried(name):\n    try:\n        open(name)\n    except OSError:\n        pass\n"
         "tried('data/x.txt')\n"
@@ -250,7 +250,7 @@ def test_the_denial_is_the_one_that_the_error_names(place: Workplace) -> None:
 
 
 def test_without_a_name_the_last_denial_counts(place: Workplace) -> None:
-    """ESCALATION §native: an error that names nothing of it."""
+    """An error that names nothing of it."""
     code = (
         "def tried(name):\n    try:\n        open(name)\n    except OSError:\n        pass\n"
         "tried('data/x.txt')\ntried('beside.txt')\nraise ValueError('nothing to work on')"
@@ -288,7 +288,7 @@ def test_hosts_that_were_reached_are_told(place: Workplace) -> None:
 
 
 def test_a_task_may_be_given_paths_to_read(place: Workplace) -> None:
-    """ESCALATION §code-task: `allowedReadPaths`, whatever its set; what is beside them stays closed."""
+    """ESCALATION §code-config: `allowedReadPaths`, whatever its set; what is beside them stays closed."""
     code = "open('data/x.txt').read(), open('beside.txt').read()"
     closed = place.attempt(code, PYTHON, read=("data",))
     assert closed.denial is not None

@@ -40,7 +40,7 @@ def code(text: str = READS, **given: object) -> CodeInSet:
 
 
 def test_an_approved_set_holds_for_this_execution_only(place: Workplace) -> None:
-    """ESCALATION §code-task: retried in the larger set; logged under the task's id, stored nowhere."""
+    """ESCALATION §code-3, §code-4, §code-5, §code-6: retried in the larger set; logged under the task's id, stored nowhere."""
     over = place.task(YES, code(), execution_id=EXECUTION)
     assert (over.result, over.capability) == ("in data", None)
     assert [each.code.permission_set for each in over.attempts] == ["minimal", "readonly"]
@@ -57,7 +57,7 @@ def test_an_approved_set_holds_for_this_execution_only(place: Workplace) -> None
 
 
 def test_started_again_it_goes_on_in_the_approved_set(place: Workplace) -> None:
-    """ESCALATION §retry: the same execution needs no second answer, in whichever process."""
+    """ESCALATION §yes-once: the same execution needs no second answer, in whichever process."""
     place.task(YES, code(), execution_id=EXECUTION)
     again = place.task(None, code(), execution_id=EXECUTION)
     assert (again.result, len(again.attempts)) == ("in data", 1)
@@ -85,7 +85,7 @@ def test_a_task_of_deno_fetches_after_a_yes(place: Workplace) -> None:
 
 
 def test_its_limits_hold(place: Workplace) -> None:
-    """ESCALATION §code-task: `timeout` and `memoryLimit`."""
+    """ESCALATION §code-config: `timeout` and `memoryLimit`."""
     over = place.task(None, code("while True: pass", limits=Limits(wall_seconds=0.5)))
     assert over.last.run.status == "timeout"
     assert place.was_asked() == []
