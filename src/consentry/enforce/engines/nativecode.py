@@ -291,7 +291,7 @@ def _attempt(
     watch = LimitWatch(started.running, held, counts_first=True)
     limits = plan.wanted.limits
     bounds = Bounds(limits.wall_seconds, limits.output_bytes, watch.exceeded, watch.pause)
-    io.supervisor = Supervisor(started.running, bounds, started.pipes)
+    io.supervisor = Supervisor(started.running, bounds, started.pipes, curtain=io.curtain)
     try:
         # Until it is served, whoever asks waits; nothing else leads out of the box.
         network.open(started.running)
