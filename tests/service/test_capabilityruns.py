@@ -333,3 +333,10 @@ def test_nobody_is_asked_where_that_is_wished(place: Workplace) -> None:
     assert over.escalated is None
     assert over.error is not None
     assert place.events("approval.requested") == []
+
+
+@pytest.mark.parametrize("execution_id", ["", "a\nb", "\0", "\ud800", "x" * 257])
+def test_an_id_that_no_record_could_name(execution_id: str) -> None:
+    """Refused before anything runs."""
+    with pytest.raises(UsageProblem):
+        CapabilityWish("it", execution_id=execution_id)

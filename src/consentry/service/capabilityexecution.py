@@ -25,6 +25,14 @@ PREFIX: Final = "execution"
 FIRST, RETRY = 1, 2
 """The attempts of an execution; there is no third."""
 
+_LONGEST_ID: Final = 256
+
+
+def _check_id(what: str, given: str | None) -> None:
+    """Raises for an id that no record could name."""
+    if given is not None and not (0 < len(given) <= _LONGEST_ID and given.isprintable()):
+        raise UsageProblem(Code.USAGE, f"`{given[:_LONGEST_ID]}` is not the id of a {what}")
+
 
 @dataclass(frozen=True, slots=True)
 class CapabilityWish:
@@ -41,6 +49,9 @@ class CapabilityWish:
     execution_id: str | None = None
     holds: bool = False
 
+    def __post_init__(self) -> None:
+        _check_id("execution", self.execution_id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskWish:
@@ -51,6 +62,8 @@ class TaskWish:
     execution_id: str | None = None
 
     def __post_init__(self) -> None:
+        _check_id("task", self.task_id)
+        _check_id("execution", self.execution_id)
         if self.code.permission_set is PermissionSet.TRUSTED:
             message = f"`{PermissionSet.TRUSTED}` is never given to the code of a task"
             raise UsageProblem(Code.PERMISSION_SET, message)
