@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import TYPE_CHECKING
 
 import click
 
@@ -30,8 +31,11 @@ from consentry.service.binding import with_network
 from consentry.service.capabilityruns import CapabilityDesk, CapabilityWish
 from consentry.service.ownsettings import own_settings
 from consentry.service.refusals import journal_of_terminal
-from consentry.service.surroundings import look_around
+from consentry.service.surroundings import Surroundings, look_around
 from consentry.surface.lattice import NOTHING
+
+if TYPE_CHECKING:
+    from consentry.service.holding import Holding
 
 PAGE = Page(
     summary="Run a saved capability in its permission set, and print its result as JSON.",
@@ -107,8 +111,14 @@ def _run(
             wish = replace(wish, name_or_id=found_capability(journal, name).capability_id)
             desk = Desk(journal, own_settings(around).approvals)
             ask = TerminalEscalations(desk, around, waits=not no_wait)
-            with CapabilityDesk(journal, around, ask=ask, workspace=workspace) as runs:
-                over = runs.run(wish, partial(_streams, output))
+            with CapabilityDesk(
+                journal,
+                around,
+                ask=ask,
+                workspace=workspace,
+                holding=_holding(around) if hold else None,
+            ) as runs:
+                over = runs.run(wish, partial(_streams, output, holds=hold))
             status, is_ours = status_of(over, desk)
         ours.status = status if is_ours else ExitStatus.DONE
     if output.json:
@@ -138,8 +148,14 @@ def _typed(name: str, options: Mapping[str, str | int | tuple[str, ...] | None])
     return words
 
 
-def _streams(output: Output, _: str) -> AbstractContextManager[Io]:
-    return streams_of_code(captured=output.json)
+def _streams(output: Output, _: str, *, holds: bool) -> AbstractContextManager[Io]:
+    return streams_of_code(captured=output.json, holds=holds)
+
+
+def _holding(around: Surroundings) -> "Holding":
+    from consentry.cli.heldprompt import terminal_holding  # noqa: PLC0415 - few runs ask
+
+    return terminal_holding(around)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (
