@@ -9,7 +9,7 @@ import pytest
 from consentry.base.codes import Code
 from consentry.base.units import Duration
 from consentry.surface.operations import Operation
-from tests.cli.asking import set_passphrase, status_of
+from tests.cli.asking import desk_of, set_passphrase, status_of
 from tests.cli.capabilities import COUNT, decisions, saved, shown, without_terminal
 from tests.cli.conftest import CommandLine, assert_error
 from tests.cli.escalating import escalation, held, inbox, of_task
@@ -286,3 +286,17 @@ def test_a_held_operation_is_denied_likewise(consentry: CommandLine) -> None:
         terminal.answer("d deny", "d")
         assert terminal.ended() == 126, terminal.screen
     assert [status_of(consentry, each) for each in (first, second)] == ["denied", "denied"]
+
+
+def test_what_cannot_be_read_can_still_be_denied(consentry: CommandLine) -> None:
+    """A row that somebody changed: a yes names the request, a no is taken and said."""
+    saved(consentry, "count", COUNT)
+    request_id = escalation(consentry, "count")
+    with desk_of(consentry) as desk, desk.journal.database.writing() as transaction:
+        transaction.run("UPDATE approval_request SET preview = '[1]'")
+    with at_terminal(consentry, "approve", request_id, size=TALL) as terminal:
+        assert terminal.ended() == 3, terminal.screen
+    assert request_id in terminal.screen
+    with at_terminal(consentry, "deny", request_id, size=TALL) as terminal:
+        assert terminal.ended() == 0, terminal.screen
+    assert status_of(consentry, request_id) == "denied"

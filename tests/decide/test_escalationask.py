@@ -2,6 +2,7 @@
 
 import pytest
 
+from consentry.base.canonical import Json
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Refused
 from consentry.base.values import replace
@@ -97,6 +98,17 @@ def test_what_was_shown_belongs_to_who_asks(changes: dict[str, str]) -> None:
     """The preview of one capability or execution in the request of another is refused."""
     with pytest.raises(BadInput):
         EscalationAsk.of(put(replace(asked(ASK).question, **changes)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "preview",
+    [None, [1], {**ASK.to_json(), "request": {**REQUEST.to_json(), "requestedSet": "trusted"}}],
+)
+def test_a_request_that_cannot_be_read_is_named(preview: Json) -> None:
+    """Of a row that somebody has changed, who reads the error knows which one it is."""
+    request = put(replace(asked(ASK).question, preview=preview))
+    with pytest.raises(BadInput, match=f"`{request.request_id}` asks for cannot be read"):
+        EscalationAsk.of(request)
 
 
 def test_the_prompt_is_the_text_then_what_it_adds_then_what_was_done() -> None:

@@ -206,11 +206,15 @@ def test_archiving_takes_neither_the_capability_nor_its_history(keepers: Keepers
     ]
 
 
-def test_a_row_that_cannot_be_is_not_believed(keepers: Keepers) -> None:
+@pytest.mark.parametrize(
+    "change",
+    ["code = 'import os'", "permission_set = 'trusted'", f"detected_patterns = '{'[' * 100_000}'"],
+)
+def test_a_row_that_cannot_be_is_not_believed(keepers: Keepers, change: str) -> None:
     """Code that somebody put there behind the ledger's back does not run; rebuilding repairs it."""
     capability = saved(keepers)
     with keepers.ledger.database.writing() as transaction:
-        transaction.run("UPDATE workflow_pattern SET code = 'import os'")
+        transaction.run(f"UPDATE workflow_pattern SET {change}")  # noqa: S608 - our own
     with pytest.raises(ConsentryError) as caught:
         keepers.capabilities.find(capability.capability_id)
     assert caught.value.code == "ledger-corrupt"

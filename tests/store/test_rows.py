@@ -26,6 +26,7 @@ TAMPERED = {
     "approval_request": (
         "UPDATE approval_request SET kind = 'chat'",
         "UPDATE approval_request SET preview = '{' WHERE status = 'pending'",
+        "UPDATE approval_request SET preview = '" + "[" * 100_000 + "' WHERE status = 'pending'",
         "UPDATE approval_request SET deadline = 'soon'",
     ),
     "consent": (

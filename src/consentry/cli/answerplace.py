@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from consentry.base.codes import Code
-from consentry.base.errors import Refused
+from consentry.base.errors import ConsentryError, Refused
 from consentry.base.safetext import safe_line
 from consentry.base.values import dataclass, replace
 from consentry.cli.dialogue import Presets, Sheet
@@ -132,7 +132,10 @@ def _became(request: ApprovalRequest) -> Iterator[str]:
     if request.status == Outcome.SUPERSEDED:
         yield f"  no answer counts any more: {safe_line(request.ending)}"
     elif request.question.kind is RequestKind.ESCALATION:
-        ask = EscalationAsk.of(request)
+        try:
+            ask = EscalationAsk.of(request)
+        except ConsentryError:
+            return  # only a no is taken for what cannot be read, and that is recorded
         called = safe_line(ask.name or ask.request.capability_id)
         if request.status != Outcome.APPROVED:
             yield f"  {called} stays in {ask.request.current_set}; its run ends with its own error"

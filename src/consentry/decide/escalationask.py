@@ -11,7 +11,7 @@ from typing import Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
-from consentry.base.errors import Refused
+from consentry.base.errors import BadInput, ConsentryError, Refused
 from consentry.base.safetext import safe_line
 from consentry.base.values import dataclass, field
 from consentry.decide.approval import ApprovalRequest
@@ -189,7 +189,11 @@ class EscalationAsk:
         if question.kind is not RequestKind.ESCALATION:
             message = f"`{request.request_id}` does not ask for a larger permission set"
             raise Refused(Code.ANSWER_REFUSED, message)
-        ask = cls.from_json(question.preview)
+        try:
+            ask = cls.from_json(question.preview)
+        except ConsentryError as wrong:
+            message = f"what `{request.request_id}` asks for cannot be read: {wrong.message}"
+            raise BadInput(Code.DECISION_FIELD, message) from wrong
         if question.subject != ask.subject:
             raise problem("request", f"`{ask.subject}` is not who asks")
         if question.digest != ask.digest:

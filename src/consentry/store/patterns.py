@@ -87,7 +87,7 @@ def _capability(row: Row) -> Capability:
         document: dict[str, object] = dict(zip(FIELDS, row, strict=True))
         document[_STRUCTURED] = json.loads(str(document[_STRUCTURED]))
         return Capability.from_json(document)
-    except (BadInput, ValueError) as problem:
+    except (BadInput, ValueError, RecursionError) as problem:
         named = f"the row `{row[0]!s}` of `workflow_pattern`"
         raise LedgerProblem(
             Code.LEDGER_CORRUPT,

@@ -111,7 +111,7 @@ class Table(Generic[Kept]):
             return self.read(
                 dict(zip(self.fields, map(self._plain, self.fields, row), strict=True))
             )
-        except (BadInput, ValueError) as problem:
+        except (BadInput, ValueError, RecursionError) as problem:
             named = f"the row `{row[0]!s}` of `{self.name}`"
             raise LedgerProblem(
                 Code.LEDGER_CORRUPT, f"{named} cannot be believed: {problem}"
