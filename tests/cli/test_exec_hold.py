@@ -243,6 +243,27 @@ def test_a_write_elsewhere_is_on_the_host_at_once_and_says_so(
     assert "written to the host at once" in told
 
 
+def test_a_write_beside_the_granted_ones_goes_through_the_layer(line: CommandLine) -> None:
+    """The prompt says so; the host is as it was until the run has ended, and then has it."""
+    put(line, "writes.py", WRITES)
+    new = line.cwd / "new.txt"
+    put(line, "out/kept.txt", "kept")
+    words = (*held("--write", "out"), "writes.py", "new.txt")
+    with at_terminal(line, *words, size=TALL) as terminal:
+        shown = terminal.see("\n> ")
+        assert "through the layer" in shown
+        assert AT_ONCE not in shown
+        terminal.type("a\n")
+        terminal.see("wrote")
+        assert not new.exists()
+        terminal.type("\r")
+        assert terminal.ended() == 0, terminal.screen
+    assert new.read_text() == "written"
+    assert asked(line) == [("write", "new.txt", "granted")]
+    [entry] = last_record(line)["impact"]["held"]
+    assert (entry["throughLayer"], entry["direct"]) == (True, False)
+
+
 def test_in_a_rehearsal_a_write_to_the_host_is_refused_and_nobody_is_asked(
     line: CommandLine, outside: Path
 ) -> None:
@@ -316,6 +337,24 @@ def test_questions_end_with_the_run(line: CommandLine, outside: Path) -> None:
         request_id = waiting(line)
         assert terminal.ended() == 124, terminal.screen
     assert request_of(line, request_id).status == "superseded"
+    assert asked(line) == [("read", secret, "gone")]
+
+
+def test_what_a_program_says_last_is_shown_although_it_was_asked_about(
+    line: CommandLine, outside: Path
+) -> None:
+    """It ends while one of its threads waits: its output comes, the prompt goes."""
+    code = (
+        "import os, sys, threading, time\n"
+        "threading.Thread(target=open, args=(sys.argv[1],)).start()\n"
+        "time.sleep(1); print('last', 'words', flush=True); os._exit(3)\n"
+    )
+    put(line, "leaves.py", code)
+    secret = str(outside / "secret.txt")
+    with at_terminal(line, *held(), "leaves.py", secret, size=TALL) as terminal:
+        terminal.see("\n> ")
+        assert terminal.ended() == 3, terminal.screen
+    assert "last words" in terminal.screen
     assert asked(line) == [("read", secret, "gone")]
 
 

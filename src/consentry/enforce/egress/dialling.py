@@ -86,13 +86,15 @@ class Dialler:
         self, asked: Target, port: int, via: str, verdict: Verdict, program: socket.socket | None
     ) -> None:
         """Waits for a yes to exactly this place, where a person can be asked; else refuses it."""
-        if self._held is None or program is None or not self._rules.may_be_asked_about(asked):
-            self._refuse(asked, port, via, verdict)
-        elif (answer := self._held.answer_for(str(asked), program)) is HeldAnswer.GRANTED:
+        answer: HeldAnswer | None = None
+        if self._held is not None and program is not None and self._rules.may_be_asked_about(asked):
+            answer = self._held.answer_for(str(asked), program)
+        if answer is HeldAnswer.GRANTED:
             with self._one_at_a_time:
                 self._rules = self._rules.with_opened(asked)
         else:
-            self._refuse(asked, port, via, replace(verdict, why=_ANSWERS[answer]))
+            why = verdict.why if answer is None else _ANSWERS[answer]
+            self._refuse(asked, port, via, replace(verdict, why=why))
 
     def may_name(self, name: str, ports: "tuple[int, ...]") -> bool:
         """Whether a name may be looked up: on one port or the other it was granted, or can be."""

@@ -27,7 +27,7 @@ class _Waiting:
     """One connection: its answer, and what becomes readable when there is one."""
 
     def __init__(self) -> None:
-        self.answer = HeldAnswer.REFUSED
+        self.answer: HeldAnswer | None = None
         self.bell = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
 
 
@@ -42,18 +42,21 @@ class HeldLines:
         self._one_at_a_time = Lock()
         Thread(target=self._hear, daemon=True).start()
 
-    def answer_for(self, place: str, program: socket.socket) -> HeldAnswer:
-        """What the person said to this place; a program that leaves meanwhile has no answer."""
+    def answer_for(self, place: str, program: socket.socket) -> HeldAnswer | None:
+        """What the person said to this place; None where nobody was asked.
+
+        A program that leaves meanwhile, or ends, has no answer.
+        """
         with self._one_at_a_time:
             if self._is_closed or len(self._waiting) >= MOST_HELD:
-                return HeldAnswer.REFUSED
+                return None
             self._last += 1
             number, waiting = self._last, _Waiting()
             self._waiting[number] = waiting
         try:
             return self._waited(number, waiting, place, program)
         except OSError:
-            return HeldAnswer.REFUSED  # nobody is there to be asked
+            return None  # nobody is there to be asked
         finally:
             with self._one_at_a_time:
                 self._waiting.pop(number, None)
@@ -61,7 +64,7 @@ class HeldLines:
 
     def _waited(
         self, number: int, waiting: _Waiting, place: str, program: socket.socket
-    ) -> HeldAnswer:
+    ) -> HeldAnswer | None:
         self._tell(ASKS, number, place)
         if _is_answered(waiting.bell, program):
             return waiting.answer
@@ -69,10 +72,11 @@ class HeldLines:
         return HeldAnswer.GONE
 
     def close(self) -> None:
-        """Nobody is asked any more: whatever waits is refused."""
+        """Nobody is asked any more: whatever waits has no answer, which is a no."""
         with self._one_at_a_time:
             self._is_closed = True
             for each in self._waiting.values():
+                each.answer = each.answer or HeldAnswer.GONE
                 os.eventfd_write(each.bell, 1)
         with suppress(OSError):
             self._owner.shutdown(socket.SHUT_RDWR)
