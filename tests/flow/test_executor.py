@@ -286,6 +286,21 @@ def test_the_question_alone(
     assert runner.ran == []
 
 
+def test_a_yes_to_one_step_is_none_to_another(questions: KeptQuestions, runner: FakeRunner) -> None:
+    """An execution asks once: the same step again has its answer, a larger one has none."""
+    executor = executor_of(questions, runner)
+    executor.on_event(answering(executor, approved=True))
+    step = runner.requested("task", PermissionSet.MINIMAL)
+    larger = replace(step, requested_set=PermissionSet.MCP_STANDARD)
+    answers = [
+        executor.request_permission_escalation(each, execution_id="once")
+        for each in (step, step, larger)
+    ]
+    assert [each.approved for each in answers] == [True, True, False]
+    assert answers[2].code == "escalation-spent"
+    assert len(executor.decisions) == 1
+
+
 def test_another_person_may_be_named(questions: KeptQuestions, runner: FakeRunner) -> None:
     """Whoever holds the queue says whose answer it is; it is written so, as an approver's."""
     executor = executor_of(questions, runner)

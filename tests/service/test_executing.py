@@ -130,7 +130,7 @@ def test_five_minutes_unless_said_otherwise(host: Host) -> None:
     executor.execute_code_task(code(READS))
     [event] = events_of(executor, "approval.requested")
     assert event["payload"]["deadline"] > event["payload"]["requestedAt"]
-    request = executor._ports.questions.look(host.asked[0].request_id)
+    request = executor._questions.look(host.asked[0].request_id)
     assert request.deadline.since(request.requested_at).milliseconds == 300_000
 
 
@@ -257,7 +257,7 @@ def test_where_a_passphrase_is_set_the_queue_answers_nothing(
     host.says = YES
     state = Path(host.environ["HOME"], ".local/state/consentry")
     executor = host.executor(decision_timeout=1)
-    Passphrase(state, executor._ports.questions.clock).set("open sesame now", None)
+    Passphrase(state, executor._questions.clock).set("open sesame now", None)
     if not is_closed:
         monkeypatch.setattr(StoredQuestions, "closed", lambda _: None)
     done = executor.execute_code_task(code(READS))

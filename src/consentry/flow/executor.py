@@ -171,7 +171,12 @@ class ControlledExecutor:
             return EscalationAnswer(
                 approved=False, feedback=refusal.message, code=refusal.code.value
             )
-        return answer_of(self._waiting()(ask))
+        settled = self._waiting()(ask)
+        if not _is_same_step(EscalationAsk.of(settled), ask):
+            message = f"`{named}` has asked for another step in `{settled.request_id}`"
+            code = Code.ESCALATION_SPENT.value
+            return EscalationAnswer(approved=False, feedback=message, code=code)
+        return answer_of(settled)
 
     def wait_for_decision_command(
         self,
@@ -254,3 +259,15 @@ class ControlledExecutor:
 def _in_set(task: Task, permission_set: PermissionSet) -> Task:
     config: SandboxConfig = replace(task.sandbox_config, permission_set=permission_set)
     return replace(task, sandbox_config=config)
+
+
+def _is_same_step(asked: EscalationAsk, wanted: EscalationAsk) -> bool:
+    """Whether an answer to the one is an answer to the other: an execution asks once."""
+    return (asked.request.current_set, asked.request.requested_set) == (
+        wanted.request.current_set,
+        wanted.request.requested_set,
+    ) and (asked.ephemeral, asked.code_hash, asked.version) == (
+        wanted.ephemeral,
+        wanted.code_hash,
+        wanted.version,
+    )

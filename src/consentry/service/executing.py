@@ -84,13 +84,9 @@ class ControlledExecutor(executor.ControlledExecutor):
         self._journal = journal_of_library(around, clock, ids)
         desk = CapabilityDesk(self._journal, around, workspace=place, trigger=Trigger.API)
         self._tasks = TaskRuns(desk, self._journal.context.actor, around, place, hosts)
+        self._questions = StoredQuestions(Desk(self._journal, approvals), around)
         super().__init__(
-            Ports(
-                self._tasks,
-                StoredQuestions(Desk(self._journal, approvals), around),
-                ids,
-                desk.audit,
-            ),
+            Ports(self._tasks, self._questions, ids, desk.audit),
             workflow_id=workflow_id,
             commands=commands,
             on_event=on_event,
