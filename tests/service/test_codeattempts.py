@@ -16,7 +16,7 @@ from consentry.record.auditfields import ExecutionStatus
 from consentry.service import capabilitybinding
 from consentry.service.capabilityruns import CodeInSet, CodePlace, run_in_set
 from consentry.service.rundecision import InSet, by_permission_set
-from consentry.surface.permission_sets import PermissionSet, definition
+from consentry.surface.permission_sets import PermissionSet
 from tests.decide.samples import DIGEST
 from tests.denos import deno_or_skip
 from tests.service.capabilityplaces import (
@@ -108,54 +108,6 @@ def test_what_a_set_opens(place: Workplace, outside: Path, language: Language, n
     assert (place.project / "made.txt").exists() == MAY[name][5]
     assert not Path(OWN).exists()
     assert attempt.run.facts.bound.profile == f"set:{name}"
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_trusted_reads_no_protected_root_and_starts_no_program(
-    place: Workplace, language: Language
-) -> None:
-    """CONTRACTS §10: any but protected roots, and neither run nor ffi, whoever set it."""
-    require(language)
-    home = Path(place.around.environ["HOME"])
-    (home / ".ssh").mkdir()
-    (home / ".ssh/id").write_text("key")
-    for path in (home / ".ssh/id", Path("/etc/shadow"), Path("/proc/1/environ")):
-        read = {
-            PYTHON: f"open({str(path)!r}).read()",
-            TYPESCRIPT: f'return Deno.readTextFileSync("{path}")',
-        }
-        attempt = place.attempt(read[language], language, PermissionSet.TRUSTED)
-        assert attempt.error is not None, path
-    started = {
-        PYTHON: "import subprocess; subprocess.run(['/usr/bin/true'])",
-        TYPESCRIPT: "return new Deno.Command('/usr/bin/true').outputSync()",
-    }
-    attempt = place.attempt(started[language], language, PermissionSet.TRUSTED)
-    assert attempt.error is not None
-    assert attempt.denial is not None
-    assert "Requires run access to" in attempt.denial
-
-
-def test_trusted_is_no_more_than_its_surface(place: Workplace) -> None:
-    """What is bound for it lies in what the set is defined to open; nothing else is permitted."""
-    attempt = place.attempt("1", PYTHON, PermissionSet.TRUSTED)
-    assert attempt.result == 1
-    surface = attempt.run.facts.bound.confinement.surface
-    assert surface <= definition(PermissionSet.TRUSTED).surface
-    assert surface == attempt.run.facts.permit.order.surface
-
-
-def test_trusted_hands_on_no_variable_that_changes_the_interpreter(
-    around: MakeAround, project: Path
-) -> None:
-    """Who may read every variable may not be started with one that loads code before it."""
-    environ = {"PATH": "/usr/bin:/bin", "LD_PRELOAD": "/x.so", "PYTHONSTARTUP": "/x", "MINE": "yes"}
-    code = "import os\nsorted(name for name in os.environ if name in names)"
-    with workplace(around(environ=environ), project) as place:
-        attempt = place.attempt(
-            code, PYTHON, PermissionSet.TRUSTED, arguments={"names": list(environ)}
-        )
-    assert attempt.result == ["MINE", "PATH"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

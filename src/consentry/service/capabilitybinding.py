@@ -109,7 +109,7 @@ def _granted(
     protected = protected_in(code.read, workspace, workspace, around)
     surface = definition(code.permission_set).surface
     if code.permission_set is PermissionSet.TRUSTED:
-        places = trusted_places(protected)
+        places = trusted_places(workspace, protected)
         protected = protected_here(around, workspace, *places)
         surface = replace(surface, fs_read_roots=trusted_reads(places))
     named = [granted_pattern(each, workspace, workspace, may_be_new=False) for each in code.read]

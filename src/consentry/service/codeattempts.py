@@ -9,8 +9,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
+from consentry.base.codes import Code
+from consentry.base.errors import Refused
 from consentry.base.values import dataclass, replace
 from consentry.decide.capabilities import Language
 from consentry.declare.profile import EngineName
@@ -39,9 +41,13 @@ from consentry.service.snippetruns import CodeRunner
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.service.takeover import TakeoverTerms
 from consentry.store.journal import Journal
+from consentry.surface.permission_sets import PermissionSet
 
 if TYPE_CHECKING:
     from consentry.service.holding import Holding
+
+_MOST_TRIES: Final = 4
+_TREE_CHANGED: Final = (Code.ENGINE_FAILED, Code.FILESYSTEM_RACE)
 
 __all__ = ["Attempt", "CodeInSet", "CodePlace", "OpenIo", "run_in_set"]
 
@@ -116,8 +122,22 @@ def run_in_set(
     """One attempt; raises when it could not be started or recorded.
 
     `decision` is made by `rundecision.by_permission_set`; its execution is the workflow that the
-    record names.
+    record names. With `trusted` the host's tree is bound name by name, and somebody may have taken
+    one away meanwhile: what did not start for such a reason is bound anew, a few times.
     """
+    tries = _MOST_TRIES if code.permission_set is PermissionSet.TRUSTED else 1
+    for left in reversed(range(tries)):
+        try:
+            return _tried(place, code, decision, open_io, trigger)
+        except Refused as problem:
+            if left == 0 or problem.code not in _TREE_CHANGED:
+                raise
+    raise AssertionError("unreachable: the last try returns or raises")
+
+
+def _tried(
+    place: CodePlace, code: CodeInSet, decision: RunDecision, open_io: OpenIo, trigger: Trigger
+) -> Attempt:
     journal = _in_execution(place.journal, decision)
     asked = Asked((code.name,), profile_word(code.permission_set), trigger, decision=decision)
     with refusals_recorded(asked, lambda: nullcontext(journal)):

@@ -29,10 +29,10 @@ _MOUNTS_ITSELF: Final = "autofs"
 _RUNTIME: Final = "/usr"  # every run has it
 
 
-def trusted_places(protected: ProtectedRoots) -> tuple[Path, ...]:
-    """What lies in the host's tree and may be shown."""
+def trusted_places(workspace: Path, protected: ProtectedRoots) -> tuple[Path, ...]:
+    """What lies in the host's tree and may be shown; the workspace is shown anyway."""
     prefixes = (os.path.realpath(each) for each in (sys.prefix, sys.base_prefix))
-    apart = {*OWN_FOLDERS, *prefixes, _RUNTIME}
+    apart = {*OWN_FOLDERS, *prefixes, str(workspace), _RUNTIME}
     mounts = read_mounts(HostView(uid=os.getuid())) or ()
     apart |= {each.point for each in mounts if each.kind == _MOUNTS_ITSELF}
     borders = apart | {each.point for each in mounts}
