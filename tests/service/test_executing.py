@@ -1,5 +1,7 @@
 """`ControlledExecutor` end to end: real sandboxes, a real ledger, and answers of other processes."""
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Queue
@@ -284,3 +286,24 @@ def test_the_front_door(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(executor, ControlledExecutor)
     assert isinstance(done, consentry.TaskResult)
     assert done.result == "in data"
+
+
+PROGRAM = """
+import consentry, sys
+executor = consentry.ControlledExecutor(sys.argv[1])
+task = {"id": "a", "type": "code_execution", "language": "python", "code": "1 + 1"}
+print(executor.execute_code_task(task).result)
+"""
+
+
+def test_one_that_is_never_closed_ends_with_its_program(host: Host) -> None:
+    """Nothing is left behind: no process, no open file, and no session that goes on."""
+    words = [sys.executable, "-W", "error", "-X", "dev", "-c", PROGRAM, str(host.project)]
+    done = subprocess.run(
+        words, env=dict(host.environ), capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("2\n", "", 0)
+    with host.executor() as executor:
+        ended = [each["type"] for each in events_of(executor, "session.started", "session.ended")]
+    executor.close()
+    assert ended == ["session.started", "session.ended", "session.started"]

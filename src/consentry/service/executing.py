@@ -7,11 +7,15 @@ Where answers need a passphrase the queue answers nothing: a program that holds 
 words. The question waits for a person then, on a terminal.
 """
 
+import atexit
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from consentry.base.canonical import Digest
 from consentry.base.clock import Clock, SystemClock
+from consentry.base.errors import ConsentryError
 from consentry.base.ids import Uuid7Ids
 from consentry.base.units import Duration
 from consentry.base.values import dataclass, replace
@@ -92,6 +96,9 @@ class ControlledExecutor(executor.ControlledExecutor):
             on_event=on_event,
             on_decision=on_decision,
         )
+        self._made_by, self._is_closed = os.getpid(), False
+        # Behind what the database registered, and so called before it is closed.
+        atexit.register(self._close_at_exit)
 
     @property
     def session_id(self) -> str:
@@ -119,10 +126,24 @@ class ControlledExecutor(executor.ControlledExecutor):
             self._tasks.desk.audit = audit_store
 
     def close(self) -> None:
-        """Ends the engines and the session; questions that wait stay open until their deadline."""
+        """Ends the engines and the session, once; a forked child leaves its parent's alone.
+
+        Questions that wait stay open until their deadline.
+        """
+        if self._is_closed or os.getpid() != self._made_by:
+            return
+        self._is_closed = True
+        atexit.unregister(self._close_at_exit)
         super().close()
-        self._tasks.desk.close()
-        end_session_of(self._journal)
+        try:
+            self._tasks.desk.close()
+        finally:
+            end_session_of(self._journal)
+
+    def _close_at_exit(self) -> None:
+        # A session that could not be ended is found to be over by whoever looks.
+        with suppress(ConsentryError):
+            self.close()
 
 
 @dataclass(frozen=True, slots=True)
