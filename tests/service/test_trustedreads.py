@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from consentry.enforce.roots import OWN_FOLDERS
 from consentry.service import codeattempts, trustedreads
 from consentry.service.keptruns import Place
 from consentry.service.protection import protected_here
 from consentry.service.trustedreads import trusted_places, trusted_reads
 from consentry.surface.permission_sets import PermissionSet, definition
 from tests.denos import deno_or_skip
+from tests.elsewhere import folder_elsewhere
 from tests.service.capabilityplaces import PYTHON, TYPESCRIPT, Language, Workplace, workplace
 from tests.service.conftest import MakeAround
 
@@ -66,19 +68,20 @@ def test_what_is_taken_away_meanwhile_is_bound_anew(
     place: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A busy host: a name that was listed and is gone costs another try, and each is on record."""
-    if not os.access("/srv", os.W_OK):
-        pytest.skip("there is no place that this user could take something away from")
-    gone = Path(f"/srv/taken-away-{os.getpid()}")
-    gone.mkdir()
     real = codeattempts.recover_here
+    with folder_elsewhere() as folder:
+        border, gone = folder / "border", folder / "gone"
+        border.mkdir()
+        gone.mkdir()
+        monkeypatch.setattr(trustedreads, "OWN_FOLDERS", (*OWN_FOLDERS, str(border)))
 
-    def meanwhile(effects: Place) -> None:
-        if gone.exists():
-            gone.rmdir()
-        real(effects)
+        def meanwhile(effects: Place) -> None:
+            if gone.exists():
+                gone.rmdir()
+            real(effects)
 
-    monkeypatch.setattr(codeattempts, "recover_here", meanwhile)
-    attempt = place.attempt("1 + 1", PYTHON, PermissionSet.TRUSTED)
+        monkeypatch.setattr(codeattempts, "recover_here", meanwhile)
+        attempt = place.attempt("1 + 1", PYTHON, PermissionSet.TRUSTED)
     assert attempt.result == 2
     ended = [each["payload"]["execution"]["status"] for each in place.events("tool.audit")]
     assert (ended[0], ended[-1]) == ("not_started", "success")
