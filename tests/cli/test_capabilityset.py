@@ -17,7 +17,7 @@ def test_a_set_is_given_by_hand_and_who_did_is_recorded(line: CommandLine) -> No
     done = line("capability", "set", "count", "network-api", "--reason", "needs rates")
     assert done.status == 0, done.err
     assert "count: minimal → network-api, by hand" in done.out
-    assert "may now connect to any host" in done.out
+    assert "adds  may connect to any public host" in done.out
     kept = shown(line, "count")
     assert (kept["effectiveSet"], kept["permissionSource"]) == ("network-api", "manual")
     (row,) = decisions(line)
@@ -55,13 +55,14 @@ def test_a_step_that_there_is_not_is_refused_by_hand_too(
 
 
 def test_taking_powers_away_is_always_possible(consentry: CommandLine) -> None:
-    """A set that the present one covers needs no step; what is no longer possible is told."""
+    """A set that the present one covers needs no step; what it can still do is told."""
     saved(consentry, "fetch", FETCH)
     done = consentry("capability", "set", "fetch", "minimal")
     assert "fetch: network-api → minimal, by hand" in done.out
-    assert "may no longer connect to any host" in done.out
+    assert "adds" not in done.out
+    assert "now   computes; touches no file" in done.out
     document = json.loads(consentry("capability", "set", "fetch", "minimal", "--json").out)
-    assert (document["before"], document["added"], document["removed"]) == ("minimal", [], [])
+    assert (document["before"], document["added"]) == ("minimal", [])
 
 
 def test_an_unknown_set_is_told_with_those_that_there_are(consentry: CommandLine) -> None:

@@ -12,7 +12,7 @@ from consentry.cli.capabilityplace import (
     found_capability,
 )
 from consentry.cli.capabilitysetting import require_passphrase
-from consentry.cli.capabilitytext import added_in_words, document_of
+from consentry.cli.capabilitytext import document_of, opened_beyond
 from consentry.cli.command import PlainCommand, Text, output_of
 from consentry.cli.hanging import hanging
 from consentry.cli.output import Output
@@ -21,7 +21,7 @@ from consentry.decide.capabilities import Capability, determine_permission_set
 from consentry.decide.identity import Identity
 from consentry.service.surroundings import look_around
 from consentry.store.capabilities import CapabilityStore
-from consentry.surface.permission_sets import PermissionSet
+from consentry.surface.permission_sets import PermissionSet, definition
 
 PAGE = Page(
     summary="Give a capability another permission set by hand; who did is recorded.",
@@ -65,7 +65,7 @@ def _set(
         )
     with capabilities_here() as journal:
         before = found_capability(journal, name)
-        if added_in_words(determine_permission_set(before), target):
+        if opened_beyond(determine_permission_set(before), target):
             require_passphrase(look_around(os.environ), journal, f"giving `{name}` {target}")
         after = CapabilityStore(journal).update_permission_set(
             before.capability_id,
@@ -80,21 +80,15 @@ def _set(
 
 def _tell(output: Output, before: Capability, after: Capability) -> None:
     ran_in, runs_in = determine_permission_set(before), determine_permission_set(after)
-    added = added_in_words(ran_in, runs_in)
-    removed = added_in_words(runs_in, ran_in)
+    added = opened_beyond(ran_in, runs_in)
     if output.json:
-        body = {
-            "capability": document_of(after),
-            "before": ran_in.value,
-            "added": added,
-            "removed": removed,
-        }
+        body = {"capability": document_of(after), "before": ran_in.value, "added": added}
         output.document("capability-set", body)
     elif not output.quiet:
         lines = [f"{after.name}: {ran_in} → {runs_in}, by hand"]
-        for word, powers in (("may now", added), ("may no longer", removed)):
-            for power in powers:
-                lines += hanging(f"  {word} ", power)
+        for power in added:
+            lines += hanging("  adds  ", power)
+        lines += hanging("  now   ", definition(runs_in).summary)
         output.text("\n".join(lines))
 
 

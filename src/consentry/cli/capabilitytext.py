@@ -10,8 +10,8 @@ from consentry.decide.capabilities import (
     PermissionSource,
     determine_permission_set,
 )
+from consentry.decide.escalationdelta import added_in_words
 from consentry.surface.permission_sets import PermissionSet, definition
-from consentry.surface.sentence import gain_in_words
 
 MOST_PATTERNS = 12
 _LABEL = 10
@@ -48,10 +48,11 @@ def row(label: str, text: str) -> list[str]:
     return hanging(f"  {label:<{_LABEL}}", safe_line(text))
 
 
-def added_in_words(before: PermissionSet, after: PermissionSet) -> list[str]:
+def opened_beyond(before: PermissionSet, after: PermissionSet) -> list[str]:
     """What one set opens beyond another, a power in each line."""
-    gains = definition(after).surface.gains_over(definition(before).surface)
-    return [gain_in_words(each) for each in gains]
+    if after is PermissionSet.TRUSTED and before is not after:
+        return [definition(after).summary]
+    return list(added_in_words(before, after))
 
 
 def document_of(capability: Capability, *, code: bool = False) -> dict[str, object]:
