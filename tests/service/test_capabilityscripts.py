@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -30,13 +31,14 @@ def by_deno(code: str, language: Language = TYPESCRIPT, **arguments: Any) -> tup
         for word in ("--arg", f"{name}={json.dumps(value)}")
     ]
     ending = "ts" if language is TYPESCRIPT else "js"
-    done = subprocess.run(
-        [deno, "run", "--no-prompt", "--no-config", "--ext", ending, "-", *words],
-        input=script.content,
-        capture_output=True,
-        check=False,
-        env={"DENO_DIR": "/nowhere", "NO_COLOR": "1"},
-    )
+    with TemporaryDirectory() as cache:
+        done = subprocess.run(
+            [deno, "run", "--no-prompt", "--no-config", "--ext", ending, "-", *words],
+            input=script.content,
+            capture_output=True,
+            check=False,
+            env={"DENO_DIR": cache, "NO_COLOR": "1"},
+        )
     line = ResultLine(script.mark)
     printed = line.pass_on(done.stdout, is_last=True)
     result, error = line.answer()
