@@ -9,7 +9,7 @@ import pytest
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
-from consentry.enforce.sealing import SealedFile, seal
+from consentry.enforce.sealing import SealedFile, seal, seal_content
 
 CONTENT = bytes(range(256)) * 10_000
 
@@ -74,3 +74,17 @@ def test_what_is_no_plain_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(Refused) as refused:
             seal(path)
         assert refused.value.code is Code.PROGRAM_UNSTARTABLE
+
+
+def test_bytes_that_lie_in_no_file_are_sealed_alike(tmp_path: Path) -> None:
+    """What a run is given by its caller: hashed, never changed, and nowhere on the host."""
+    path, content = tmp_path / "none.ts", b"return 1" * 100_000
+    sealed = seal_content(path, content)
+    try:
+        assert sealed.digest == f"sha256:{hashlib.sha256(content).hexdigest()}"
+        assert os.pread(sealed.descriptor, len(content) + 1, 0) == content
+        with pytest.raises(PermissionError):
+            os.pwrite(sealed.descriptor, b"x", 0)
+    finally:
+        sealed.close()
+    assert not path.exists()
