@@ -69,6 +69,13 @@ def check(tree: Tree) -> Iterator[Finding]:
         yield from _missing(tree, clause, tests)
 
 
+def clause_names(tree: Tree) -> frozenset[str]:
+    """Every clause of the page, as tests cite it: `TRUST §path-1`."""
+    if PAGE not in tree.paths:
+        return frozenset()
+    return frozenset(row.name for row in _rows(tree.text(PAGE)) if isinstance(row, Clause))
+
+
 def _rows(text: str) -> Iterator[Clause | Count | Finding]:
     head = ""
     for number, line in markdown.prose_lines(text):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
 from checks import (
+    citations,
     conformance,
     dependencies,
     documented,
@@ -25,6 +26,7 @@ CHECKS: MappingProxyType[str, Callable[[Tree], Iterator[Finding]]] = MappingProx
         "documented": documented.check,
         "knowledge": knowledge.check,
         "conformance": conformance.check,
+        "citations": citations.check,
         "dependencies": dependencies.check,
         "links": links.check,
         "privacy": privacy.check,

@@ -1,4 +1,4 @@
-"""When a consent holds, and what is said when none does (CONSENT §remembering)."""
+"""When a consent holds, and what is said when none does (CONSENT §remember)."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Grants hold for one module version under one catalog (MODULES §grants)."""
+"""Grants hold for one module version under one catalog (MODULES §grant)."""
 
 from dataclasses import replace
 from typing import Any

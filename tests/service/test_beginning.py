@@ -82,7 +82,7 @@ def test_a_trial_writes_nothing(around: MakeAround, project: Path) -> None:
 
 
 def test_the_folder_that_counts_is_used(around: MakeAround, project: Path) -> None:
-    """CONTRACTS §9-configuration: a second one would have the first ignored."""
+    """CONTRACTS §9-config: a second one would have the first ignored."""
     (project / ".paper/_cfg").mkdir(parents=True)
     assert begin(around(), Place.WORKSPACE).folder == project / ".paper/_cfg"
     assert not (project / ".consentry").exists()

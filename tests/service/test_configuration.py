@@ -47,7 +47,7 @@ def test_without_any_document_the_defaults_hold(around: MakeAround) -> None:
 
 @pytest.mark.usefixtures("own", "theirs")
 def test_both_folders_bring_their_tools(around: MakeAround) -> None:
-    """CONTRACTS §9-configuration: the user's folder is the base, the workspace's lies on top."""
+    """CONTRACTS §9-config: the user's folder is the base, the workspace's lies on top."""
     tools = load(around()).tools
     assert {name: tool.origin for name, tool in tools.items()} == {
         "lint": Origin.OWN,
@@ -58,14 +58,14 @@ def test_both_folders_bring_their_tools(around: MakeAround) -> None:
 
 @pytest.mark.usefixtures("own", "theirs")
 def test_a_named_folder_replaces_both(around: MakeAround, tmp_path: Path) -> None:
-    """CONTRACTS §9-configuration: `--config`."""
+    """CONTRACTS §9-config: `--config`."""
     other = write(tmp_path / "other", count=tool_text("count"))
     assert list(load(around(), named=str(other)).tools) == ["count"]
 
 
 @pytest.mark.usefixtures("own")
 def test_the_variable_moves_the_base(around: MakeAround, tmp_path: Path) -> None:
-    """CONTRACTS §9-configuration: `$XDG_CONFIG_HOME/consentry`, and the default is not read then."""
+    """CONTRACTS §9-config: `$XDG_CONFIG_HOME/consentry`, and the default is not read then."""
     write(tmp_path / "xdg/consentry", count=tool_text("count"))
     moved = around(environ={"XDG_CONFIG_HOME": str(tmp_path / "xdg")})
     assert list(load(moved).tools) == ["count"]
@@ -74,7 +74,7 @@ def test_the_variable_moves_the_base(around: MakeAround, tmp_path: Path) -> None
 def test_the_older_place_counts_where_the_newer_one_is_missing(
     around: MakeAround, project: Path
 ) -> None:
-    """CONTRACTS §9-configuration: `.consentry/`, else `.paper/_cfg/`."""
+    """CONTRACTS §9-config: `.consentry/`, else `.paper/_cfg/`."""
     write(project / ".paper/_cfg", old=tool_text("old"))
     assert list(load(around()).tools) == ["old"]
     write(project / ".consentry", new=tool_text("new"))
@@ -175,7 +175,7 @@ def test_a_manifest_of_another_tool_is_refused(around: MakeAround, own: Path) ->
 def test_a_policy_and_settings_of_a_workspace_do_not_count(
     around: MakeAround, theirs: Path
 ) -> None:
-    """CONSENT §policy: entries only once accepted, settings never."""
+    """CONTRACTS §9-config: entries only once accepted, settings never."""
     digest = "sha256:" + "0" * 64
     entry = f'policyVersion: "1"\nentries: [{{tool: thief, version: "1.0.0", digest: "{digest}"}}]'
     write(theirs, policy=entry, settings="approvals: {deadlines: {prompt: 1min}}")

@@ -1,4 +1,4 @@
-"""The estimate of a tool comes from its latest successful runs, and from nothing else (CONSENT §preview)."""
+"""The estimate of a tool comes from its latest successful runs, and from nothing else (CONSENT §prompt)."""
 
 from collections.abc import Iterator
 from contextlib import closing

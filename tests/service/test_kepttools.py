@@ -362,7 +362,7 @@ def asked(setting: Setting) -> Setting:
 
 
 def test_a_changed_script_asks_again_and_is_not_refused(asked: Setting, library: Library) -> None:
-    """CONSENT §remembering: a remembered tool at other bytes is a question, not an error."""
+    """CONSENT §remember-2: a remembered tool at other bytes is a question, not an error."""
     _consented(asked, library)
     assert [_asks(asked, library) for _ in range(4)] == [False] * 4
     script(asked.late / "program", "other")

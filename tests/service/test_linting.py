@@ -109,7 +109,7 @@ def test_a_manifest_has_the_name_of_its_file(here: Surroundings, folder: Path) -
 
 
 def test_a_tool_that_starts_nothing(here: Surroundings, folder: Path) -> None:
-    """CONTRACTS §7-starts: a run of it could only be refused."""
+    """CONTRACTS §7-entry: a run of it could only be refused."""
     write(folder, a=tool("a").replace('  entrypoint: {command: "true"}\n', ""))
     [problem] = lint_here(here).problems
     assert problem.message.startswith("a run would start nothing")

@@ -1,4 +1,4 @@
-"""Grants in a real store: for one module version, until revoked (MODULES §grants)."""
+"""Grants in a real store: for one module version, until revoked (MODULES §grant)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -116,7 +116,7 @@ def test_variable_that_stays(other: str) -> None:
 
 @pytest.mark.parametrize("script", CODE)
 def test_code_in_a_text(script: str) -> None:
-    """GUARD §extract-load: text that the shell expands once more is code."""
+    """GUARD §extract-dynamic: text that the shell expands once more is code."""
     assert "load:ANY" in words_of(extract_shell(script.encode())).split()
 
 
