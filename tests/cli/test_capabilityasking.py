@@ -124,6 +124,31 @@ def test_two_terminals_and_one_answer(reader: CommandLine) -> None:
     assert len(decisions(reader, "reader", "--approved")) == 2  # one was by hand
 
 
+def test_two_processes_of_one_execution_ask_once(reader: CommandLine) -> None:
+    """ESCALATION §yes-once: started twice under one id they wait for one answer, and both go on."""
+    words = ("reader", "--arg", 'name="data/x"', "--execution", "execution-of-two")
+    processes = [waiting(reader, *words), waiting(reader, *words)]
+    (request,) = inbox(reader)
+    answered(reader, request["requestId"], "a")
+    for each in processes:
+        out, err = each.communicate(timeout=50)
+        assert (each.returncode, out) == (0, b'"hello\\n"\n'), err
+    assert len(decisions(reader, "reader", "--approved")) == 2  # one was by hand
+
+
+def test_a_shared_store_is_answered_on_as_well(consentry: CommandLine, postgres_url: str) -> None:
+    """ESCALATION §ask-1: on PostgreSQL the same: saved, denied, approved elsewhere, retried, listed."""
+    consentry.environ["CONSENTRY_STORE"] = postgres_url
+    line = with_reader(consentry)
+    process = waiting(line, "reader", "--arg", 'name="data/x"')
+    (request,) = inbox(line)
+    answered(line, request["requestId"], "a")
+    out, err = process.communicate(timeout=50)
+    assert (process.returncode, out) == (0, b'"hello\\n"\n'), err
+    assert shown(line, "reader")["effectiveSet"] == "readonly"
+    assert [row["toSet"] for row in decisions(line, "reader", "--limit", "1")] == ["readonly"]
+
+
 def test_without_waiting_it_is_parked_and_taken_up_again(reader: CommandLine) -> None:
     """ESCALATION §yes-once: 75 with the ids; the line that is printed goes on where it stopped."""
     done = run(reader, "reader", "--arg", 'name="data/x"', "--no-wait")
