@@ -31,7 +31,7 @@ from tests.service.desks import journal_of
 from tests.store.conftest import Store
 
 PATIENCE = 30
-RUN = HeldRun("program:job", ("job", "--all"), "/work", allows_direct=False)
+RUN = HeldRun("program:job", ("job", "--all"), "/project", allows_direct=False)
 YES = Answer(Outcome.APPROVED, OWNER, Role.OWNER, Channel.COMMAND)
 NO = Answer(Outcome.DENIED, OWNER, Role.OWNER, Channel.COMMAND)
 
@@ -127,7 +127,7 @@ def test_somebody_else_answers(store: Store, answer: Answer, expected: HeldAnswe
             "/etc/hosts",
             "event-of-the-decision",
         )
-        assert (ask.arguments, ask.workspace) == (("job", "--all"), "/work")
+        assert (ask.arguments, ask.workspace) == (("job", "--all"), "/project")
         assert answers.found == {}
         desk.answer(request.request_id, answer)
         answers.wait(1)
