@@ -24,6 +24,7 @@ from tests.decide.samples import (
     terms,
 )
 from tests.store.conftest import Store
+from tests.store.escalating import ask_of, asked, saved
 from tests.store.keepers import Keepers, all_rows, events, pass_time
 
 DAY = Duration.parse("1d")
@@ -141,6 +142,29 @@ def test_an_approval_gives_no_second_consent_after_the_first_was_removed(keepers
     with pytest.raises(ConsentryError) as caught:
         keepers.consents.give(once)
     assert caught.value.code == "consent-closed"
+
+
+@pytest.mark.parametrize("outcome", [Outcome.APPROVED, Outcome.DENIED])
+def test_an_execution_that_asked_asks_no_second_time_after_a_purge(
+    keepers: Keepers, outcome: Outcome
+) -> None:
+    """ESCALATION AC5, the attack: wait until the first question is gone, and put another."""
+    ask = ask_of(saved(keepers))
+    first = asked(keepers, ask)
+    keepers.requests.answer(first.request_id, answer(outcome))
+    assert removed(keepers, NOW.plus(DAY)) == NONE
+    again = asked(keepers, ask)
+    assert (again.request_id, again.status) == (first.request_id, outcome)
+
+
+def test_an_execution_whose_question_was_removed_would_ask_again(keepers: Keepers) -> None:
+    """What stands against it is that the row stays."""
+    ask = ask_of(saved(keepers))
+    first = asked(keepers, ask)
+    keepers.requests.answer(first.request_id, answer(Outcome.DENIED))
+    with keepers.ledger.database.writing() as transaction:
+        transaction.run("DELETE FROM approval_request WHERE status <> 'pending'")
+    assert asked(keepers, ask).is_pending
 
 
 def test_a_consent_stays_while_the_request_it_came_from_does(

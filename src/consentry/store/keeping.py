@@ -1,12 +1,13 @@
 """How long rows are kept that have no effect any more, and how they go.
 
 Only rows of `decide`'s tables ever go: settled requests, spent and expired permits, consents that
-were used or revoked or have run out, withdrawn acceptances, revoked grants, and sessions that are over. What decides
-anything today stays, and so does every event: what a row said is in the ledger.
+were used or revoked or have run out, withdrawn acceptances, revoked grants, and sessions that are
+over. What decides anything today stays, and so does every event: what a row said is in the ledger.
 
 A row that another one still leans on stays with it. A request goes before, or together with, what
 it gave rise to: were the consent to go alone, the same approval could give another one. A session
-stays as long as a consent or a grant names it.
+stays as long as a consent or a grant names it. What an execution asked stays for good: it is what the
+execution is known by, and without it the same one would ask again.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from consentry.store.database import Database, Transaction
 
 # In this order: what a row leans on is gone, or not, before the row is looked at.
 _WITHOUT_EFFECT: Final[Mapping[str, str]] = {
-    "approval_request": "status <> 'pending' AND answered_at < ?",
+    "approval_request": "status <> 'pending' AND kind <> 'escalation' AND answered_at < ?",
     "consent": (
         "(used_at < ? OR revoked_at < ? OR expires_at < ? OR (lasts = 'session' "
         "AND EXISTS (SELECT 1 FROM session "
