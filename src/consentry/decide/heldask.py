@@ -26,7 +26,6 @@ ASK_VERSION: Final = 1
 AT_ONCE: Final = "written to the host at once, not rehearsed"
 """What is said of a write that no layer holds back."""
 
-_SHOWN_RESOURCE: Final = 4_200
 _SHOWN_NAME: Final = 120
 _SHOWN_LINE: Final = 400
 _FIELDS: Final = (
@@ -121,7 +120,7 @@ class HeldAsk:
         yield f"{self.who} waits for you: it wants to {self.wants}"
         yield ""
         # Never cut: what does not fit one page goes on on the next.
-        yield f"  {safe_line(self.resource, limit=_SHOWN_RESOURCE)}"
+        yield f"  {safe_line(self.resource)}"
         yield ""
         if self.direct:
             yield AT_ONCE
