@@ -225,21 +225,22 @@ def test_a_capability_is_found_by_its_id_as_well(consentry: CommandLine) -> None
 
 
 def test_names_are_completed(consentry: CommandLine) -> None:
-    """A shell gets the saved names that begin so, and makes nothing by asking."""
+    """A shell gets the saved names that begin so, and the sets, and makes nothing by asking."""
 
-    def completed(word: str) -> list[str]:
+    def completed(*words: str) -> list[str]:
         done = consentry(
             _CONSENTRY_COMPLETE="bash_complete",
-            COMP_WORDS=f"consentry capability show {word}",
-            COMP_CWORD="3",
+            COMP_WORDS=f"consentry capability {' '.join(words)}",
+            COMP_CWORD=str(len(words) + 1),
         )
         return [row.partition(",")[2] for row in done.out.splitlines()]
 
-    assert completed("") == []
+    assert completed("show", "") == []
     saved(consentry, "word-count", COUNT)
     saved(consentry, "weather", FETCH)
-    assert completed("wo") == ["word-count"]
-    assert completed("") == ["weather", "word-count"]
+    assert completed("show", "wo") == ["word-count"]
+    assert completed("run", "") == ["weather", "word-count"]
+    assert completed("set", "weather", "net") == ["network-api"]
 
 
 def test_the_group_alone_prints_its_page(consentry: CommandLine) -> None:

@@ -27,6 +27,7 @@ from consentry.store.capabilities import CapabilityStore
 from consentry.store.journal import Journal
 from consentry.store.ledger import Ledger
 from consentry.store.permissionaudit import PermissionAuditStore
+from consentry.surface.permission_sets import PermissionSet, definition
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -96,3 +97,18 @@ def complete_capability(
     except ConsentryError:
         return []
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
+def complete_set(
+    ctx: click.Context,  # noqa: ARG001 - click's interface
+    param: click.Parameter,  # noqa: ARG001 - click's interface
+    incomplete: str,
+) -> "list[CompletionItem]":
+    """The sets that begin so, for shells, each with what it does."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - only shells ask
+
+    return [
+        CompletionItem(each.value, help=definition(each).summary)
+        for each in PermissionSet
+        if each.startswith(incomplete)
+    ]

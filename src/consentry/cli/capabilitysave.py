@@ -8,7 +8,12 @@ import click
 
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import Refused, UsageProblem
-from consentry.cli.capabilityplace import capabilities_here, complete_capability, require_name
+from consentry.cli.capabilityplace import (
+    capabilities_here,
+    complete_capability,
+    complete_set,
+    require_name,
+)
 from consentry.cli.capabilitysetting import require_passphrase
 from consentry.cli.capabilitytext import document_of, set_lines
 from consentry.cli.command import File, OneOf, PlainCommand, Text, output_of, usage_problem
@@ -153,6 +158,7 @@ save = PlainCommand(
             ["--set", "set_"],
             type=Text(),
             metavar="SET",
+            shell_complete=complete_set,
             help="This set instead of the inferred one; recorded as set by hand.",
         ),
         click.Argument(["name"], type=Text(), metavar="NAME", shell_complete=complete_capability),

@@ -9,6 +9,7 @@ from consentry.base.errors import Refused
 from consentry.cli.capabilityplace import (
     capabilities_here,
     complete_capability,
+    complete_set,
     found_capability,
 )
 from consentry.cli.capabilitysetting import require_passphrase
@@ -104,6 +105,6 @@ set_ = PlainCommand(
             ["--reason"], type=Text(), metavar="TEXT", help="Why; recorded with the change."
         ),
         click.Argument(["name"], type=Text(), metavar="NAME", shell_complete=complete_capability),
-        click.Argument(["wanted"], type=Text(), metavar="SET"),
+        click.Argument(["wanted"], type=Text(), metavar="SET", shell_complete=complete_set),
     ],
 )
