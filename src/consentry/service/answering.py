@@ -2,6 +2,9 @@
 
 The process that asked may do the same at the same moment. Of the two one does it and the other finds
 it done. What belongs to another machine is only answered here, and carried out there.
+
+For code that wants a larger permission set nothing is left to do: the set is stored by the transaction
+that writes the answer. What is held in a run is opened by that run, which watches for the answer.
 """
 
 from consentry.base.codes import Code
