@@ -50,6 +50,7 @@ def test_a_yes_at_the_terminal_is_kept_and_the_code_runs_once_more(reader: Comma
     assert shown(reader, "reader")["effectiveSet"] == "readonly"
     (row,) = decisions(reader, "reader", "--limit", "1")
     assert (row["approved"], row["fromSet"], row["toSet"]) == (True, "minimal", "readonly")
+    assert "minimal → readonly, approved" in reader("capability", "history", "reader").out
     assert run(reader, "reader", "--arg", 'name="data/x"').status == 0
     assert inbox(reader) == []
 

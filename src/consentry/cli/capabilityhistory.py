@@ -19,7 +19,7 @@ from consentry.cli.hanging import hanging
 from consentry.cli.output import Output
 from consentry.cli.table import Page
 from consentry.decide.capabilities import Capability, PermissionSource
-from consentry.decide.permissionaudit import PermissionAuditLogEntry
+from consentry.decide.permissionaudit import MANUAL, PermissionAuditLogEntry
 from consentry.store.capabilities import CapabilityStore
 
 PAGE = Page(
@@ -78,10 +78,7 @@ def _lines(
             yield f"{start}{version}, {each.language}, {_set_of(each)}"
             yield f"  code {each.code_hash}"
         else:
-            is_by_hand = each.permission_source is PermissionSource.MANUAL
-            how = "by hand" if is_by_hand else "approved"
-            yield f"{start}{before.permission_set} → {each.permission_set}, {how}"
-            yield from _decided(approved, each)
+            yield from _changed(start, before, each, _row_of(approved, each))
         before = each
 
 
@@ -94,16 +91,28 @@ def _set_of(capability: Capability) -> str:
     )
 
 
-def _decided(approved: list[PermissionAuditLogEntry], change: Capability) -> Iterator[str]:
-    """Who decided a change, by the row of the log that was written with it; each row once."""
+def _changed(
+    start: str, before: Capability, after: Capability, row: PermissionAuditLogEntry | None
+) -> Iterator[str]:
+    step = f"{start}{before.permission_set} → {after.permission_set}"
+    if row is None:
+        yield step
+        return
+    yield f"{step}, {'by hand' if row.detected_operation == MANUAL else 'approved'}"
+    yield from hanging("  by ", safe_line(row.approved_by or "nobody"))
+    if row.reason:
+        yield from hanging("  because ", safe_line(row.reason, limit=LONGEST_REASON))
+
+
+def _row_of(
+    approved: list[PermissionAuditLogEntry], change: Capability
+) -> PermissionAuditLogEntry | None:
+    """The row of the log that was written with a change; each is taken once."""
     for index, row in enumerate(approved):
         apart = abs(row.timestamp.unix_ms - change.updated_at.unix_ms)
         if row.to_set is change.permission_set and apart < _CLOSE_MS:
-            del approved[index]
-            yield from hanging("  by ", safe_line(row.approved_by or "nobody"))
-            if row.reason:
-                yield from hanging("  because ", safe_line(row.reason, limit=LONGEST_REASON))
-            return
+            return approved.pop(index)
+    return None
 
 
 history = PlainCommand(

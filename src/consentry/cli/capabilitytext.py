@@ -15,13 +15,15 @@ from consentry.surface.permission_sets import PermissionSet, definition
 
 MOST_PATTERNS = 12
 _LABEL = 10
+_DECIDED = 1.0
 
 
 def why_that_set(capability: Capability) -> str:
     """Why it runs in the set that it runs in, as part of a sentence."""
     stored, confidence = capability.permission_set, capability.permission_confidence
-    if capability.permission_source is PermissionSource.MANUAL:
-        return "set by hand"
+    is_by_hand = capability.permission_source is PermissionSource.MANUAL
+    if is_by_hand or confidence == _DECIDED:
+        return "a person decided so, for this code"
     if confidence == 0:
         return f"the code could not be read as {capability.language}, so nothing was inferred"
     if determine_permission_set(capability) is not stored:
@@ -29,8 +31,6 @@ def why_that_set(capability: Capability) -> str:
             f"`{stored}` was inferred with confidence {confidence:.2f}, "
             f"and below {PERMISSION_CONFIDENCE_THRESHOLD} a guess opens nothing"
         )
-    if confidence == 1:
-        return "a person approved it for this code"
     return f"inferred with confidence {confidence:.2f}"
 
 
