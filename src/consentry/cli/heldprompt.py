@@ -42,10 +42,9 @@ class HeldPrompt:
             return self.prompt.ask(request, self._watched(look)) if is_shut else None
 
     def tell(self, request: ApprovalRequest) -> None:
-        """Says how it ended."""
-        with self._shut(lambda: request) as is_shut:
-            if is_shut:
-                self.prompt.tell(request)
+        """Says how it ended, also where the program has ended meanwhile."""
+        with self._shut(lambda: request):
+            self.prompt.tell(request)
 
     @contextmanager
     def _shut(self, look: Look) -> Iterator[bool]:
