@@ -281,3 +281,22 @@ def test_a_run_that_cannot_be_held_does_not_start(ground: Ground, wish: dict[str
     with pytest.raises(Refused) as refused:
         ground.run("print('ran')", **wish)
     assert refused.value.code is Code.HOLD_REFUSED
+
+
+def test_a_name_of_any_bytes_can_be_asked_for(ground: Ground) -> None:
+    """As long as the kernel takes it; what is shown is the name, whatever is in it."""
+    names = ["line\nbreak", "\x1b[31mred", "bytes-\udcff", "n" * 255, " (deleted)", "a (deleted)"]
+    for name in names:
+        ground.put(f"out/{name}", "x")
+    code = "print(*[read(os.fsdecode(P) + '/out/' + name) for name in {names!a}])"
+    told = ground.run(code.replace("{names!a}", ascii(names)), answers=YES)
+    assert said_in_order(told) == [" ".join("x" * len(names))]
+    assert [each[2] for each in told["asked"]] == [f"{ground.place}/out/{name}" for name in names]
+
+
+def test_what_is_refused_is_told_once(ground: Ground) -> None:
+    """Also where the program tried in other ways, which nobody holds."""
+    code = "print(tried(os.unlink, P + '/out/secret'), tried(write, P + '/out/secret'))"
+    told = ground.run(code, answers=NO)
+    assert len(told["violations"]) == 1
+    assert told["violations"][0][2:] == ["held, and refused", "mediated"]

@@ -176,3 +176,14 @@ print(os.read(libc.syscall(437, -100, (P + "/out/secret").encode(), how, 24), 10
     told = ground.run(code, answers=YES)
     assert said_in_order(told) == ["-1 13", "b'SECRET'"]
     assert len(told["asked"]) == 1
+
+
+def test_nobody_learns_from_a_refusal_what_is_out_of_sight(ground: Ground) -> None:
+    """Where the box has no such folder, it is as if the host had none, whether it has one or not."""
+    code = """
+print(tried(write, "/var/lib/dpkg/new"), tried(write, "/var/nowhere/new"))
+print(tried(os.mkdir, "/var/spool/new"), tried(read, "/var/lib/dpkg/status"), tried(read, "/var/no"))
+"""
+    told = ground.run(code, answers=YES)
+    assert said_in_order(told) == ["ENOENT ENOENT", "ENOENT ENOENT ENOENT"]
+    assert told["asked"] == []

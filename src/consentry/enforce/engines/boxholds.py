@@ -19,6 +19,7 @@ from consentry.enforce.held import (
     HoldKeeper,
     opened_in_layer,
 )
+from consentry.enforce.native.findings import merged
 from consentry.enforce.native.heldline import HeldLine
 from consentry.enforce.native.heldplan import NeverHeld, held_wish
 from consentry.enforce.native.planner import ENGINE, Plan
@@ -31,7 +32,7 @@ _WHY = {
     HeldAnswer.EXPIRED: "held, and not answered in time",
     HeldAnswer.GONE: "held, and ended before it was answered",
 }
-_OPTIONS = {Operation.READ: "--read", Operation.WRITE: "--write", Operation.NET: "--net"}
+_OPTIONS = {Operation.READ: "--read", Operation.WRITE: "--write"}
 
 
 class BoxHolds:
@@ -104,14 +105,21 @@ class BoxHolds:
             return outcome
         granted = [each for each in records if each.answer is HeldAnswer.GRANTED and not each.error]
         read = [each.held.path_or_host for each in granted if _has_read(each)]
-        refused = [_denied(each) for each in records if each.answer is not HeldAnswer.GRANTED]
+        refused = [
+            _denied(each)
+            for each in records
+            if each.answer is not HeldAnswer.GRANTED and each.held.operation is not Operation.NET
+        ]
+        # What we refused ourselves stands in place of what was seen of the same.
+        known = {(each.operation, each.resource) for each in refused}
+        seen = [each for each in outcome.violations if (each.operation, each.resource) not in known]
         return replace(
             outcome,
             held_operations=records,
             reads=tuple(dict.fromkeys((*outcome.reads, *read))),
             reads_held={**dict.fromkeys(read, HeldAs.EXACT), **outcome.reads_held},
             touched=tuple(dict.fromkeys((*outcome.touched, *opened_in_layer(records)))),
-            violations=(*outcome.violations, *(each for each in refused if each is not None)),
+            violations=tuple(merged((*seen, *refused))),
         )
 
 
@@ -121,11 +129,9 @@ def _has_read(record: HeldRecord) -> bool:
     return is_read and not held.is_folder
 
 
-def _denied(record: HeldRecord) -> PermissionDenied | None:
-    """What the proxy refused it tells itself."""
+def _denied(record: HeldRecord) -> PermissionDenied:
+    """Of a file; what the proxy refused it tells itself."""
     held = record.held
-    if held.operation is Operation.NET:
-        return None
     allow = f"{_OPTIONS[held.operation]} {shlex.quote(held.path_or_host)}"
     return PermissionDenied(
         held.operation,

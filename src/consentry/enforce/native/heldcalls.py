@@ -57,6 +57,7 @@ class HeldCalls:
         self._held: dict[int, Pin] = {}
         self._unsent: list[bytes] = []
         self._is_alone = False
+        self.is_closed = False
         owner.setblocking(False)  # noqa: FBT003 - as the function has it
 
     def fileno(self) -> int:
@@ -151,7 +152,7 @@ class HeldCalls:
     def _ended(self, number: int, pin: Pin, word: str) -> Answered:
         answered = Answered(number, pin.wanted)
         answered.is_closed = word == CLOSED
-        if answered.is_closed and not pin.wanted.is_found and pin.wanted.verb == OPEN:
+        if answered.is_closed and self._is_out_of_sight(pin.wanted):
             answered.error = errno.ENOENT
         if word != GRANTED:
             return answered
@@ -168,6 +169,12 @@ class HeldCalls:
         # What a run had made was not there before: it may go on with it.
         self._tell("done", number, pin.key("rw") if pin.is_made else None)
         return answered
+
+    def _is_out_of_sight(self, wanted: Wanted) -> bool:
+        """Whether the kernel would say that there is no such thing; so nobody learns that there is."""
+        if wanted.verb == OPEN:
+            return not wanted.is_found
+        return not self._pins.is_in_box(wanted.place.rpartition(b"/")[0] or b"/")
 
     def look_for_the_dead(self) -> None:
         """Takes back what those asked for who are not there any more."""
@@ -186,6 +193,7 @@ class HeldCalls:
 
     def close(self) -> None:
         """Nothing waits any more."""
+        self.is_closed = True
         self.given_up()
         self._pins.close()
         self._owner.close()

@@ -16,7 +16,7 @@ import ctypes
 import errno
 import os
 
-from consentry.enforce.native import calls, restraint
+from consentry.enforce.native import calls
 from consentry.enforce.native.heldrules import CREATE, MKDIR, OPEN, HeldRules, Wanted
 from consentry.enforce.native.heldtrees import read_only_tree, writable_layers
 
@@ -77,9 +77,9 @@ class HeldPins:
         self._wish = wish
         self._roots: dict[str, int] = {}
         self._roots[BOX] = os.open(b"/proc/%d/root" % pid, os.O_PATH | os.O_CLOEXEC)
-        self._layers: dict[bytes, int] = {}
-        # The program that waits now may close itself to others when it goes on.
-        self._spaces = restraint.spaces_of(pid, wish) if rules.layered else []
+        # Before the program has run: later, their names may lead elsewhere.
+        made = writable_layers(pid, wish, rules.layered) if rules.layered else []
+        self._layers = dict(zip(rules.layered, made, strict=True))
         self._made: set[tuple[int, int]] = set()
 
     def pin(self, wanted: Wanted) -> "Pin | None":
@@ -87,10 +87,6 @@ class HeldPins:
         tree = self._tree_for(wanted)
         if tree is None:
             return None
-        if tree == LAYER and not self._layers:
-            roots = self._rules.layered
-            made = writable_layers(self._spaces, roots)
-            self._layers = dict(zip(roots, made, strict=True))
         if wanted.verb == OPEN:
             return self._pin_thing(wanted, tree)
         return self._pin_folder(wanted, tree)
@@ -157,6 +153,13 @@ class HeldPins:
         how = (ctypes.c_uint64 * 3)(os.O_PATH | os.O_CLOEXEC | flags, 0, follows)
         return calls.openat2_quickly(root, place, ctypes.byref(how)), above
 
+    def is_in_box(self, folder: bytes) -> bool:
+        """Whether the program sees such a folder."""
+        kept, _ = self._followed(BOX, folder, os.O_DIRECTORY)
+        if kept >= 0:
+            os.close(kept)
+        return kept >= 0
+
     def carry_out(self, pin: Pin) -> int | None:
         """Does what was asked for; what was opened is the caller's to pass on and to close."""
         does: Callable[[Pin], int | None]
@@ -216,7 +219,6 @@ class HeldPins:
         """Lets go of the trees."""
         for root in (*self._roots.values(), *self._layers.values()):
             os.close(root)
-        restraint.let_go(self._spaces)
 
 
 def _opened_root(tree: str) -> int:

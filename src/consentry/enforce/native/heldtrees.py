@@ -18,7 +18,8 @@ from consentry.enforce.native import calls, restraint, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 _CLONE = calls.OPEN_TREE_CLONE | calls.OPEN_TREE_CLOEXEC | calls.AT_RECURSIVE
 _BITS = (
@@ -44,15 +45,19 @@ def read_only_tree() -> int:
     return tree
 
 
-def writable_layers(spaces: "list[tuple[int, int]]", roots: "Sequence[bytes]") -> "list[int]":
-    """The tops of the layers at these places in the box with these namespaces; raises `OSError`."""
+def writable_layers(pid: int, wish: "Mapping[str, Any]", roots: "Sequence[bytes]") -> "list[int]":
+    """The tops of the layers at these places in the box of a process; raises `OSError`."""
+    spaces = restraint.spaces_of(pid, wish)
 
     def make() -> "list[int]":
         for space, kind in spaces:
             calls.setns(space, kind)
         return [_writable(root) for root in roots]
 
-    return _made_elsewhere(0, make, len(roots))
+    try:
+        return _made_elsewhere(0, make, len(roots))
+    finally:
+        restraint.let_go(spaces)
 
 
 def _read_only() -> int:

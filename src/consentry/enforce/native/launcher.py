@@ -44,7 +44,11 @@ class _Run:
     """One box while it lives, as the launcher sees it."""
 
     def __init__(
-        self, news: _socket.socket, plan: "dict[str, Any]", files: "list[int]", started: "Start"
+        self,
+        news: _socket.socket,
+        plan: "dict[str, Any]",
+        line: _socket.socket | None,
+        started: "Start",
     ) -> None:
         self.news = news
         self.observer: Observer | None = None
@@ -53,9 +57,7 @@ class _Run:
             None if plan.get(name) is None else {**plan[name], **who}
             for name in ("exact", "direct", "hold")
         )
-        self.line: _socket.socket | None = None
-        if self.hold is not None:
-            self.line = _socket.socket(fileno=os.dup(files[self.hold["line"]]))
+        self.line = line
         # Who renames a folder for the program is under the program's own rules.
         self.moves = {"landlock": plan["landlock"], **who} if plan.get("moves") else None
         self.watched: set[int] = set()
@@ -116,6 +118,7 @@ class Launcher:
         now = time.monotonic()
         if now >= self._looks_at:
             self._looks_at = now + _LOOK_FOR_DEAD / 1000
+            self._held = [each for each in self._held if not each.is_closed]
             for each in self._held:
                 each.look_for_the_dead()
 
@@ -170,8 +173,10 @@ class Launcher:
             self._workers.order(news, plan, files)
         else:
             uses_groups = "stock" in plan
+            hold = plan.get("hold")
+            line = None if hold is None else _socket.socket(fileno=os.dup(files[hold["line"]]))
             started = self._waiting.start(plan, files)
-            run = _Run(news, plan, files, started)
+            run = _Run(news, plan, line, started)
             group = "" if started.group is None else started.group[0]
             send(news, ("started", run.pid, group), run.pidfd)
             self.watch(run, run.report, lambda events: self.hear(run, events))
@@ -368,7 +373,6 @@ class Launcher:
             # Their numbers are another run's from the moment that they are closed.
             for descriptor in run.observer.heard_at():
                 self.forget(run, descriptor)
-            self._held = [each for each in self._held if each is not run.observer.held]
             run.observer.close()
         self.forget(run, run.news.fileno())
         run.news.close()
