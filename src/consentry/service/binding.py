@@ -103,10 +103,30 @@ def protected_in(
     return protected
 
 
-def ground_surface(wish: Wish) -> Surface:
+def surface_of_set(permission_set: PermissionSet, workspace: Path) -> Surface:
+    """What the set opens in this workspace; raises where a folder of it is a link.
+
+    A workspace may be anybody's: a link in the place of `./output` would lead a set, and what is
+    written in it, wherever the link says.
+    """
+    surface, here = definition(permission_set).surface, Path(os.path.realpath(workspace))
+    for text in (*surface.fs_read_roots, *surface.fs_write_roots):
+        pattern = Pattern.parse(text)
+        place = here.joinpath(*pattern.prefix)
+        real = os.path.realpath(place)
+        if pattern.anchor is Anchor.WORKSPACE and real != str(place):
+            raise Refused(
+                Code.FILE_UNUSABLE,
+                f"`{text}`, which `{permission_set}` opens, is a link to `{real}`",
+                help_line="make it a folder of the workspace, or copy into one what is needed",
+            )
+    return surface
+
+
+def ground_surface(wish: Wish, workspace: Path) -> Surface:
     """The powers that come with the set or the profile, or without either."""
     if wish.permission_set is not None:
-        return definition(wish.permission_set).surface
+        return surface_of_set(wish.permission_set, workspace)
     if wish.profile is not None:
         return wish.profile.surface | Surface.of(write=[OWN_TMP])
     return Surface.of(read=["./"], write=[OWN_TMP])

@@ -17,7 +17,14 @@ from consentry.enforce.denoflags import OWN_VARIABLES, RUN, FlagGround, deno_opt
 from consentry.enforce.egress.ports import proxy_variables
 from consentry.enforce.native.runtime import ENVIRONMENT
 from consentry.enforce.programfiles import Started
-from consentry.service.binding import ANY, NONE, BoundWish, granted_pattern, protected_in
+from consentry.service.binding import (
+    ANY,
+    NONE,
+    BoundWish,
+    granted_pattern,
+    protected_in,
+    surface_of_set,
+)
 from consentry.service.capabilityscripts import Script, plain_name, script_of
 from consentry.service.codeinset import CodeInSet
 from consentry.service.denoscripts import ITS_OWN, require_deno
@@ -107,7 +114,7 @@ def _granted(
 ) -> tuple[ProtectedRoots, Surface]:
     """What is never granted here, and what the set opens of the rest."""
     protected = protected_in(code.read, workspace, workspace, around)
-    surface = definition(code.permission_set).surface
+    surface = surface_of_set(code.permission_set, workspace)
     if code.permission_set is PermissionSet.TRUSTED:
         places = trusted_places(workspace, protected)
         protected = protected_here(around, workspace, *places)

@@ -187,7 +187,7 @@ def surface_of(
     )
     # What may be written may be looked at: nothing edits a file that it cannot see.
     named |= Surface.of(read=list(named.fs_write_roots))
-    return with_network(ground_surface(wish) | named, wish.network)
+    return with_network(ground_surface(wish, workspace) | named, wish.network)
 
 
 def _commands(wish: RunWish, cwd: Path) -> Iterator[str]:

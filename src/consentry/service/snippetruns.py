@@ -98,7 +98,8 @@ def bind_code(wish: CodeWish, workspace: Path, around: Surroundings) -> BoundWis
     path = _path_of(wish, cwd)
     named = [granted_pattern(each, workspace, cwd, may_be_new=False) for each in wish.read]
     program = Program(path=path, words=words_of_code(wish), folder=folder_in(workspace, cwd))
-    surface = with_network(Surface.of(read=named) | ground_surface(wish), wish.network)
+    ground = ground_surface(wish, workspace)
+    surface = with_network(Surface.of(read=named) | ground, wish.network)
     confinement = Confinement(
         surface=surface,
         workspace=workspace,
