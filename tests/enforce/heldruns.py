@@ -6,8 +6,9 @@
 Everything goes through JSON, so that a process of another user can be the caller. In the box `P` is the
 folder of the test; the workspace is `ws` in it. A keeper answers by the longest of the given parts that
 the name contains, and refuses what it knows nothing of; to `never` it says nothing at all. A
-`meanwhile` is carried out by the keeper, as the caller, before it answers. Tests that take a control
-away change the program of the launcher, or the process of the caller.
+`meanwhile` is carried out by the keeper, as the caller, before it answers. When it is asked, it writes to
+the file `asked` in the folder, so that the code can wait for that with `until_asked`. Tests that take a
+control away change the program of the launcher, or the process of the caller.
 """
 
 import json
@@ -46,6 +47,9 @@ def write(path, text="new", flags=os.O_CREAT | os.O_TRUNC, mode=0o666):
     os.write(file, text.encode())
     os.close(file)
     return "done"
+def until_asked(times=1):
+    while os.stat(P + "/asked").st_size < times:
+        time.sleep(0.01)
 def tried(does, *words):
     try:
         return does(*words)
@@ -63,6 +67,7 @@ class Keeper:
         *,
         allows_direct: bool = True,
         delay: float = 0.0,
+        bell: Path | None = None,
         meanwhile: Callable[[HeldOperation], None] = lambda _: None,
     ) -> None:
         self.allows_direct = allows_direct
@@ -70,11 +75,15 @@ class Keeper:
         self.left: list[int] = []
         self._answers = answers
         self._delay = delay
+        self._bell = bell
         self._meanwhile = meanwhile
 
     def asked(self, held: HeldOperation, answer: Reply) -> None:
         """Keeps it, and answers from a thread of its own where that takes its time."""
         self.seen.append(held)
+        if self._bell is not None:
+            with self._bell.open("a") as bell:
+                bell.write("x")
         parts = [part for part in self._answers if part in held.path_or_host]
         word = self._answers[max(parts, key=len)] if parts else HeldAnswer.REFUSED.value
         if word == NEVER:
@@ -114,6 +123,7 @@ class Ground(NamedTuple):
 
     def run(self, code: str, **wish: Any) -> dict[str, Any]:
         """Runs code in a box of theirs."""
+        self.put("asked", "")
         return held_run(self.uid, self.place, code, **wish)
 
 
@@ -145,6 +155,7 @@ def carried_out(request: dict[str, Any]) -> dict[str, Any]:
         request.get("answers", {}),
         allows_direct=request.get("allows_direct", True),
         delay=request.get("delay", 0.0),
+        bell=Path(request["place"], "asked"),
         meanwhile=does["meanwhile"],
     )
     engine = NativeEngine(None, protected_roots(), state=_path(request.get("state")))

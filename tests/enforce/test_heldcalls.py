@@ -197,7 +197,7 @@ while len(found) < 20:
     if before == 0:
         done[0] += 1
 [each.join() for each in threads]
-print(done[0] > 100, all(found[n] == f"<{n}>" for n in range(20)))
+print(done[0] > 5, all(found[n] == f"<{n}>" for n in range(20)))
 """
     told = ground.run(code, answers=YES, delay=0.5)
     assert said_in_order(told) == ["True True"]
@@ -228,7 +228,7 @@ def test_whoever_dies_while_it_waits_takes_its_question_along(ground: Ground) ->
 pid = os.fork()
 if pid == 0:
     read(P + "/out/secret")
-time.sleep(0.3)
+until_asked()
 os.kill(pid, 9)
 print(os.waitpid(pid, 0)[1])
 time.sleep(0.6)
@@ -246,7 +246,7 @@ threading.Thread(target=read, args=(P + "/out/other",)).start()
 read(P + "/out/secret")
 """
     ground.put("out/other")
-    told = ground.run(code, answers={"/out": NEVER}, wall_seconds=1.0)
+    told = ground.run(code, answers={"/out": NEVER}, wall_seconds=2.0)
     assert told["ending"] == "timeout"
     assert sorted(told["gone"]) == [1, 2]
 

@@ -67,7 +67,7 @@ FLIPS = """
 buffer = ctypes.create_string_buffer((P + "/out/harmless").encode())
 libc = ctypes.CDLL(None, use_errno=True)
 def flip():
-    time.sleep(0.1)
+    until_asked()
     buffer.value = (P + "/out/secret").encode()
 threading.Thread(target=flip).start()
 file = libc.open(buffer, 0)
@@ -78,7 +78,7 @@ print(os.read(file, 100).decode() if file >= 0 else errno.errorcode[ctypes.get_e
 def test_a_name_that_changes_while_it_waits_opens_what_was_shown(ground: Ground) -> None:
     """Another thread rewrites the bytes after the question; they are never read again."""
     ground.put("out/harmless", "HARMLESS")
-    told = ground.run(FLIPS, answers=HARMLESS, delay=0.4)
+    told = ground.run(FLIPS, answers=HARMLESS, delay=1.0)
     assert said_in_order(told) == ["HARMLESS"]
     assert [each[2] for each in told["asked"]] == [str(ground.place / "out/harmless")]
 
@@ -92,7 +92,7 @@ def test_the_file_behind_the_other_name_is_opened_where_that_is_granted(ground: 
 def test_without_the_pin_the_name_that_was_changed_is_opened(ground: Ground) -> None:
     """The person said yes to one file, and the program has another."""
     ground.put("out/harmless", "HARMLESS")
-    told = ground.run(FLIPS, answers=HARMLESS, delay=0.4, launcher=BY_NAME)
+    told = ground.run(FLIPS, answers=HARMLESS, delay=1.0, launcher=BY_NAME)
     assert said_in_order(told) == ["SECRET"]
     assert [each[2] for each in told["asked"]] == [str(ground.place / "out/harmless")]
 
@@ -134,7 +134,7 @@ print(sorted(found))
 SWAPS = """
 os.symlink(P + "/out/harmless", "writable/link")
 def swap():
-    time.sleep(0.1)
+    until_asked()
     os.symlink(P + "/out/secret", "writable/next")
     os.rename("writable/next", "writable/link")
 threading.Thread(target=swap).start()
@@ -146,7 +146,7 @@ def test_a_link_that_is_swapped_while_it_waits_opens_what_was_shown(ground: Grou
     """A link in the workspace leads to a file of the host: that file's own name is shown."""
     ground.put("out/harmless", "HARMLESS")
     ground.put("ws/writable/x")
-    wish = {"answers": HARMLESS, "delay": 0.4, "write": ["./writable/", "/tmp/"]}
+    wish = {"answers": HARMLESS, "delay": 1.0, "write": ["./writable/", "/tmp/"]}
     told = ground.run(SWAPS, **wish)
     assert said_in_order(told) == ["HARMLESS"]
     assert [each[2] for each in told["asked"]] == [str(ground.place / "out/harmless")]
@@ -291,10 +291,10 @@ DIES = """
 pid = os.fork()
 if pid == 0:
     os.mkdir(P + "/out/late")
-time.sleep(0.1)
+until_asked()
 os.kill(pid, 9)
 os.waitpid(pid, 0)
-time.sleep(0.5)
+time.sleep(1.2)
 print("over")
 """
 
@@ -304,7 +304,7 @@ def test_a_yes_to_somebody_who_died_does_nothing(ground: Ground) -> None:
     slow = "from consentry.enforce.native import launcher\nlauncher._LOOK_FOR_DEAD = 60_000\n"
     # Whoever looks for the dead now and then would find it first.
     not_looked_for = slow + "launcher.Launcher._look_for_the_dead = lambda self: None\n"
-    wish = {"answers": BOTH, "delay": 0.3}
+    wish = {"answers": BOTH, "delay": 0.8}
     told = ground.run(DIES, **wish, launcher=not_looked_for)
     assert said_in_order(told) == ["over"]
     assert not (ground.place / "out/late").exists()
