@@ -12,6 +12,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.enforce.confinement import Limits
 from consentry.enforce.native.streamends import Io
+from consentry.enforce.streams import MOST_KEPT
 from consentry.record.auditfields import ExecutionStatus
 from consentry.service import capabilitybinding
 from consentry.service.capabilityruns import CodeInSet, CodePlace, run_in_set
@@ -307,3 +308,23 @@ def test_without_deno_it_says_so(place: Workplace, monkeypatch: pytest.MonkeyPat
     with pytest.raises(Refused, match="is not here"):
         place.attempt("return 1", TYPESCRIPT)
     assert place.events("tool.audit")[-1]["payload"]["execution"]["status"] == "denied"
+
+
+def test_a_result_is_found_behind_more_than_is_kept(place: Workplace) -> None:
+    """What is printed is kept up to a bound; what code gives back after that is not lost."""
+    deno_or_skip()
+    code = (
+        "const line = 'x'.repeat(1 << 20); for (let n = 0; n < 18; n++) console.log(line); return 7"
+    )
+    attempt = place.attempt(code, TYPESCRIPT)
+    assert (attempt.is_success, attempt.result) == (True, 7)
+    assert len(attempt.run.outcome.stdout) == MOST_KEPT
+    assert not attempt.run.outcome.output_complete
+
+
+def test_a_result_is_no_output(place: Workplace) -> None:
+    """All that the code printed is there, so nothing is said to be missing."""
+    deno_or_skip()
+    attempt = place.attempt("console.log('said'); return 'x'.repeat(1000)", TYPESCRIPT)
+    assert attempt.run.outcome.stdout == b"said\n"
+    assert attempt.run.outcome.output_complete

@@ -251,7 +251,13 @@ def _deno(place: CodePlace, code: CodeInSet, workspace: Path) -> _Start:
             result, error = relay.answer(run.outcome.stdout)
         if error is not None and error.type == NO_RESULT:
             error = said_at_the_end(run.outcome.stderr) or error
-        run = replace(run, outcome=replace(run.outcome, stdout=relay.kept))
+        run = replace(run, outcome=_without_result(run.outcome, relay.kept))
         return Attempt(run, code, result, error, denial_of_deno(run, error), done_so_far(run))
 
     return start
+
+
+def _without_result(outcome: Outcome, kept: bytes) -> Outcome:
+    """The same, as if what says the result had not been printed."""
+    ours = len(outcome.stdout) - len(kept)
+    return replace(outcome, stdout=kept, output_bytes=outcome.output_bytes - ours)

@@ -109,10 +109,12 @@ class Relay:
         self.kept = b""
 
     def begin(self) -> None:
-        """Stands between, where the output leads somewhere."""
+        """Stands between; where the output leads nowhere it is kept, and its result seen in passing.
+
+        What is kept has a bound, and the result comes last.
+        """
         if self._leads_to is None:
             self._io.keeps = True
-            return
         self._reader, self._io.stdout = os.pipe2(os.O_CLOEXEC)
         self._thread = Thread(target=self._pass, daemon=True)
         self._thread.start()
@@ -121,22 +123,21 @@ class Relay:
         """What came of the run that is over and printed this, as far as it was kept."""
         if self._answer is None:
             self.end()
-            self.kept = self._cut(stdout)
+            self.kept = ResultLine(self._line.mark).pass_on(stdout, is_last=True)
             self._answer = self._line.answer()
         return self._answer
 
-    def _cut(self, stdout: bytes) -> bytes:
-        if self._leads_to is None:
-            return self._line.pass_on(stdout, is_last=True)
-        return ResultLine(self._line.mark).pass_on(stdout, is_last=True)
-
     def _pass(self) -> None:
         reader, leads_to = self._reader, self._leads_to
-        if reader is None or leads_to is None:
+        if reader is None:
             return
         while part := os.read(reader, _PART):
-            write_all(leads_to, self._line.pass_on(part))
-        write_all(leads_to, self._line.pass_on(b"", is_last=True))
+            self._hand_on(leads_to, self._line.pass_on(part))
+        self._hand_on(leads_to, self._line.pass_on(b"", is_last=True))
+
+    def _hand_on(self, leads_to: int | None, content: bytes) -> None:
+        if leads_to is not None:
+            write_all(leads_to, content)
 
     def end(self) -> None:
         """Lets go of what stands between; all has passed then."""
