@@ -255,3 +255,15 @@ def test_very_many_denials_in_one_error_are_nobodys(place: Workplace) -> None:
     place.save(raising("NotCapable", one * 1000), TYPESCRIPT)
     over = place.run(YES)
     assert (over.escalated, place.was_asked()) == (None, [])
+
+
+def test_what_a_program_says_of_itself_is_marked_among_what_it_did(place: Workplace) -> None:
+    """ESCALATION §deno: printed beside the error, a harmless denial does not look like an observed one."""
+    deno_or_skip()
+    printed = 'error: Uncaught NotCapable: Requires read access to "data/x.txt", run again with'
+    place.save(f"console.error({printed!r}); {FORGED_ON_DENO}", TYPESCRIPT)
+    place.run(NO)
+    [lines] = place.was_asked()
+    said = [line for line in lines if line.startswith("- was refused")]
+    assert said
+    assert all(line.endswith(", by its own word") for line in said)

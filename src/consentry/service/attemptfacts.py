@@ -30,6 +30,7 @@ MOST_OF_A_KIND: Final = 5
 _QUOTED: Final = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
 _HALF_LETTER: Final = re.compile("[\ud800-\udfff]")
 """What JSON can say and no text can have."""
+_OWN_WORD: Final = ", by its own word"
 _FILES: Final = (Operation.READ, Operation.WRITE)
 _BY_ITSELF: Final = (Ending.SUCCESS, Ending.FAILURE)
 
@@ -112,7 +113,10 @@ def done_so_far(run: Run) -> tuple[str, ...]:
     wrote = [str(each["path"]) for each in facts.impact.written]
     deleted = [str(each["path"]) for each in facts.impact.deleted]
     reached = [f"{each.host}:{each.port}" for each in outcome.reached.places if each.is_allowed]
-    refused = [f"{each.operation} {each.resource}" for each in facts.violations]
+    refused = [
+        f"{each.operation} {each.resource}{_OWN_WORD if each.truth is Truth.REPORTED else ''}"
+        for each in facts.violations
+    ]
     fate = "" if facts.impact.committed else ", which was discarded"
     lines = (
         *_few("read", read),
