@@ -10,10 +10,12 @@ from consentry.base.errors import ConsentryError, Where
 from consentry.base.units import Duration, Size
 from consentry.declare.profile import DeclaredLimits as Said
 from consentry.declare.profile import EngineName, Profile
+from consentry.declare.tool import Requirements
 from consentry.enforce.confinement import Limits
 from consentry.service.commandline import RunWish, bind_wish
 from consentry.service.enginechoice import EngineWish
 from consentry.service.profiles import find_profile, with_limits_of
+from consentry.service.toolsurface import tool_limits
 from consentry.surface.modes import Denials
 from tests.service.conftest import MakeAround
 
@@ -159,3 +161,14 @@ def test_line_decides_over_the_profile() -> None:
     )
     typed = Limits(cpu_seconds=9, memory_bytes=8, processes=7, wall_seconds=0.5, output_bytes=6)
     assert with_limits_of(profile, typed) == typed
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "seconds"), [(1, 1), (40, 1), (999, 1), (1000, 1), (1001, 2), (60_000, 60)]
+)
+def test_a_part_of_a_second_of_cpu_time_counts_as_one(milliseconds: int, seconds: int) -> None:
+    """CONTRACTS §12-cpu: whole seconds are all that is held, so `maxCPU` and `limitCPU` round up."""
+    said = Duration(milliseconds)
+    profile = Profile("one", Where(), limits=Said(cpu=said))
+    assert with_limits_of(profile, Limits()).cpu_seconds == seconds
+    assert tool_limits(Requirements(cpu=said), None).cpu_seconds == seconds

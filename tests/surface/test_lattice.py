@@ -153,3 +153,18 @@ def test_a_lone_string_is_refused_where_a_list_is_meant() -> None:
         Surface.of(read="data")
     with pytest.raises(BadInput, match="stands alone"):
         Surface.of(net="a.com")
+
+
+def test_a_surface_has_powers_and_nothing_besides() -> None:
+    """CONTRACTS §8-surface: neither whose they are nor whether anybody granted them.
+
+    Each field is of its own kind, and has no say in another's.
+    """
+    kept = {"document"}  # as JSON has it, made once
+    assert set(Surface.__slots__) - kept == {dimension.key for dimension in Dimension}
+    with pytest.raises(TypeError):
+        Surface.of(granted=True)  # type: ignore[call-arg]
+    kinds = {type(NOTHING[dimension]).__name__ for dimension in Dimension}
+    assert kinds == {"PatternScope", "Access", "LoadLevel", "frozenset"}
+    everything = Surface.of(read=["/"], net=Level.ANY)
+    assert everything[Dimension.PROC_EXEC] == NOTHING[Dimension.PROC_EXEC]
