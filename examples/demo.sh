@@ -88,6 +88,16 @@ say "The record of the last run, and a report of all of them"
 try consentry audit show "$("$bin/consentry" why --json | "$bin/python" -c 'import json, sys; print(json.load(sys.stdin)["run"]["id"])')"
 try consentry report
 try consentry report --format html --out "$HOME/report.html"
+say "Saved code runs in a set that is read from it. What it lacks it asks for, once"
+printf 'result = sum(1 for _ in open("latex/main.tex"))\n' > "$HOME/count_lines.py"
+try consentry capability save count-lines "$HOME/count_lines.py"
+try consentry capability set count-lines minimal
+if has_terminal; then
+    try consentry capability run count-lines
+else
+    try consentry capability run count-lines --no-wait
+    try consentry inbox
+fi
 say "What was granted and never used? A smaller manifest is offered"
 try consentry tool narrow build-latex
 say "Nothing on record was changed since"
