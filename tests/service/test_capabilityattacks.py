@@ -258,7 +258,7 @@ def test_very_many_denials_in_one_error_are_nobodys(place: Workplace) -> None:
 
 
 def test_what_a_program_says_of_itself_is_marked_among_what_it_did(place: Workplace) -> None:
-    """ESCALATION §deno: printed beside the error, a harmless denial does not look like an observed one."""
+    """ESCALATION §ask-text: printed beside the error, a harmless denial does not look like an observed one."""
     deno_or_skip()
     printed = 'error: Uncaught NotCapable: Requires read access to "data/x.txt", run again with'
     place.save(f"console.error({printed!r}); {FORGED_ON_DENO}", TYPESCRIPT)

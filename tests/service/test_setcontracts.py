@@ -25,6 +25,7 @@ from tests.service.capabilityplaces import (
     YES,
     Workplace,
     listing,
+    served,
     workplace,
 )
 from tests.service.conftest import MakeAround
@@ -232,6 +233,28 @@ def test_trusted_starts_no_program_and_loads_no_library(
     assert over.error is not None
     assert place.was_asked() == []
     assert place.stored().permission_set is PermissionSet.TRUSTED
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_trusted_reaches_hosts_inside_where_they_are_named(
+    place: Workplace, language: Language
+) -> None:
+    """What every set with a network has: public hosts unnamed, this machine's own only by name.
+
+    Looked at from the server. That is less than CONTRACTS §10-trusted says of its network.
+    """
+    require(language)
+    code = {
+        PYTHON: "import urllib.request as u\nu.urlopen(url, timeout=20).read().decode()",
+        TYPESCRIPT: "return await (await fetch(url)).text()",
+    }[language]
+    place.save(code, language, PermissionSet.TRUSTED)
+    with served() as server:
+        arguments = {"url": f"http://{server.place}/x"}
+        assert place.run(arguments=arguments).error is not None
+        assert server.paths == []
+        named = place.run(arguments=arguments, network=(server.place,))
+        assert (named.result, server.paths) == ("pong", ["/x"])
 
 
 # ---- the word
