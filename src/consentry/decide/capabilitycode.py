@@ -26,12 +26,13 @@ def check_name(name: str) -> str:
             f"`{name}` is not a name of 1 to 64 lower-case letters, digits, `.`, `_` and `-`, "
             "with a letter or digit first",
         )
-    if _is_id(name):
+    if is_capability_id(name):
         raise problem("name", f"`{name}` would be taken for the id of a capability")
     return name
 
 
-def _is_id(text: str) -> bool:
+def is_capability_id(text: str) -> bool:
+    """Whether that is what a capability may be known by in the store and the log."""
     try:
         check_id(text, PREFIX)
     except ConsentryError:

@@ -11,6 +11,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
 from consentry.base.values import dataclass, field, replace
 from consentry.decide.capabilities import Capability, digest_of_code
+from consentry.decide.capabilitycode import is_capability_id
 from consentry.decide.escalation_handler import AskEscalation, Escalated, Failed
 from consentry.decide.escalationask import CAPABILITY_PREFIX, TASK_PREFIX
 from consentry.enforce.confinement import Limits
@@ -67,6 +68,10 @@ class TaskWish:
         if self.code.permission_set is PermissionSet.TRUSTED:
             message = f"`{PermissionSet.TRUSTED}` is never given to the code of a task"
             raise UsageProblem(Code.PERMISSION_SET, message)
+        if is_capability_id(self.task_id):
+            # The log of decisions has one column for both: one would pass for the other.
+            message = f"`{self.task_id}` is the id of a capability, and no task is called so"
+            raise UsageProblem(Code.USAGE, message)
 
 
 @dataclass(frozen=True, slots=True)
