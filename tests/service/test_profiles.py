@@ -172,3 +172,20 @@ def test_a_part_of_a_second_of_cpu_time_counts_as_one(milliseconds: int, seconds
     profile = Profile("one", Where(), limits=Said(cpu=said))
     assert with_limits_of(profile, Limits()).cpu_seconds == seconds
     assert tool_limits(Requirements(cpu=said), None).cpu_seconds == seconds
+
+
+def test_a_link_on_the_way_to_an_entry_is_not_followed(
+    around: MakeAround, project: Path, tmp_path: Path
+) -> None:
+    """A cloned workspace with a link in it cannot lead a profile of the person's out of it."""
+    file = tmp_path / "box.yaml"
+    file.write_text(ONE.replace("src", "src/deep"))
+    here = around(environ={"PATH": "/usr/bin"})
+    wish = RunWish(("true",), profile=find_profile(str(file), here))
+    (tmp_path / "outside/deep").mkdir(parents=True)
+    (project / "src").symlink_to(tmp_path / "outside")
+    with pytest.raises(ConsentryError, match="leads through a link to"):
+        bind_wish(wish, project, here)
+    (project / "src").unlink()
+    (project / "src/deep").mkdir(parents=True)
+    assert bind_wish(wish, project, here).profile == "profile:build"

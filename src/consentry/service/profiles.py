@@ -103,6 +103,10 @@ def require_places(named: NamedProfile, workspace: Path, home: Path | None) -> N
             continue
         if place.is_symlink():
             raise _unusable(entry, f"is a link to `{os.path.realpath(place)}`", "name that instead")
+        real = os.path.realpath(place)
+        if entry.pattern.anchor is Anchor.WORKSPACE and real != str(place):
+            # The workspace may be anybody's, and the profile meant a place in it.
+            raise _unusable(entry, f"leads through a link to `{real}`", "name that instead")
         may_be_new = entry in files.read_write and place.is_relative_to(workspace)
         if not os.path.lexists(place) and not may_be_new:
             raise _unusable(entry, "does not exist", "make it, or leave the entry out")
