@@ -223,6 +223,15 @@ def test_a_row_that_cannot_be_is_not_believed(keepers: Keepers, change: str) -> 
     assert now_of(keepers, capability) == capability
 
 
+def test_names_are_known_without_reading_what_is_saved(keepers: Keepers) -> None:
+    """By id, in their order; a row that cannot be believed hides no other one's name."""
+    second, first = saved(keepers, "b"), saved(keepers, "a", code="2\n")
+    with keepers.ledger.database.writing() as transaction:
+        transaction.run("UPDATE workflow_pattern SET code = 'import os' WHERE name = 'a'")
+    found = keepers.capabilities.names()
+    assert list(found.items()) == [(first.capability_id, "a"), (second.capability_id, "b")]
+
+
 def test_two_processes_that_save_one_name_make_one_capability(store: Store) -> None:
     """Whoever is second makes the next version; nothing is lost and no name is there twice."""
     names = [f"name-{number}" for number in range(12)]

@@ -5,7 +5,7 @@ its name or its id; a name that is nearly right is answered with the right one.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,11 @@ def saved_here(journal: Journal | None) -> Sequence[Capability]:
     return [] if journal is None else CapabilityStore(journal).list()
 
 
+def names_here(journal: Journal | None) -> Mapping[str, str]:
+    """The names of all that are saved, by id."""
+    return {} if journal is None else CapabilityStore(journal).names()
+
+
 def found_capability(journal: Journal | None, named: str) -> Capability:
     """The capability of that name or id; raises `capability-missing`, with the nearest name."""
     if journal is None:
@@ -93,7 +98,7 @@ def complete_capability(
 
     try:
         with capabilities_to_read() as journal:
-            names = [each.name for each in saved_here(journal)]
+            names = names_here(journal).values()
     except ConsentryError:
         return []
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]

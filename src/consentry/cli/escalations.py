@@ -15,7 +15,7 @@ from consentry.cli.capabilityplace import (
     complete_capability,
     decisions_of,
     found_capability,
-    saved_here,
+    names_here,
 )
 from consentry.cli.command import PlainCommand, Text, output_of, usage_problem
 from consentry.cli.escalationtext import (
@@ -92,7 +92,7 @@ def _escalations(
     start = None if since is None else point_in_time(since, clock)
     end = None if until is None else point_in_time(until, clock)
     with capabilities_to_read() as journal:
-        names = {each.capability_id: each.name for each in saved_here(journal)}
+        names = names_here(journal)
         meant = None if name is None else _meant(journal, name)
         which = None if approved == rejected else approved
         wanted = _Wanted(meant, which, start, end, limit)

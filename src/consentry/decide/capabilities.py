@@ -8,7 +8,7 @@ Rules kept: `trusted` is there by hand only, and the hash is that of the code. A
 nothing: the store says what is saved, the sandbox enforces it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final, Protocol, overload
 
@@ -255,6 +255,10 @@ class Capabilities(Protocol):
 
     def list(self) -> Sequence[Capability]:
         """All of them as they are now, by name."""
+        ...
+
+    def names(self) -> Mapping[str, str]:
+        """Of all of them the names, by id; without their code, which may be much."""
         ...
 
     def history(self, capability_id: str) -> Sequence[Capability]:

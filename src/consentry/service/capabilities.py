@@ -32,7 +32,7 @@ def found_capability(store: Capabilities, name_or_id: str) -> Capability:
     known = store.named(name_or_id) or store.find(name_or_id)
     if known is not None:
         return known
-    near = closest(name_or_id, (each.name for each in store.list()))
+    near = closest(name_or_id, store.names().values())
     raise UsageProblem(
         Code.CAPABILITY_MISSING,
         f"no saved capability is called `{name_or_id}`",

@@ -11,7 +11,7 @@ when a person sets its set by hand.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from consentry.base.clock import Instant
@@ -42,6 +42,7 @@ from consentry.store.patterns import (
     add_first,
     hold_as_it_was,
     moment_after,
+    names_by_id,
     saved_capabilities,
     saved_draft,
 )
@@ -152,6 +153,10 @@ class CapabilityStore:
     def list(self) -> Sequence[Capability]:
         """All of them as they are now, by name."""
         return saved_capabilities(self._journal.database, "1 = 1", rest="ORDER BY name")
+
+    def names(self) -> Mapping[str, str]:
+        """Of all of them the names, by id and in their order; without their code."""
+        return names_by_id(self._journal.database)
 
     def _only(self, where: str, value: str) -> Capability | None:
         found = saved_capabilities(self._journal.database, where, (value,))

@@ -52,6 +52,13 @@ def saved_capabilities(
         return [_capability(row) for row in view.rows(query, parameters)]
 
 
+def names_by_id(database: Database) -> dict[str, str]:
+    """The names that are taken, by whose they are, in their order."""
+    query = "SELECT id, name FROM workflow_pattern ORDER BY name"
+    with database.reading() as view:
+        return {str(found): str(name) for found, name in view.rows(query)}
+
+
 def add_first(transaction: Transaction, capability: Capability) -> None:
     """Takes the name for it; raises `Overtaken` where somebody else has taken it."""
     row = _PATTERN.row(capability.created_at, capability.to_json())
