@@ -87,9 +87,20 @@ class HeldPins:
         tree = self._tree_for(wanted)
         if tree is None:
             return None
-        if wanted.verb == OPEN:
-            return self._pin_thing(wanted, tree)
-        return self._pin_folder(wanted, tree)
+        place, flags = wanted.place, wanted.flags & os.O_NOFOLLOW
+        if wanted.verb != OPEN:
+            place, flags = place.rpartition(b"/")[0] or b"/", os.O_DIRECTORY
+        kept, above = self._followed(tree, place, flags)
+        if kept < 0:
+            return None
+        pin: Pin | None = None
+        try:
+            pins = self._pin_thing if wanted.verb == OPEN else self._pin_folder
+            pin = pins(wanted, tree, kept, above)
+        finally:
+            if pin is None:
+                os.close(kept)  # however it ended: a program may try a million names
+        return pin
 
     def _tree_for(self, wanted: Wanted) -> str | None:
         if self._rules.layer_of(wanted.place) is not None:
@@ -100,27 +111,20 @@ class HeldPins:
             return BOX
         return HOST if wanted.writes else CLONE
 
-    def _pin_thing(self, wanted: Wanted, tree: str) -> "Pin | None":
-        kept, above = self._followed(tree, wanted.place, wanted.flags & os.O_NOFOLLOW)
-        if kept < 0:
-            return None
-        kind = os.fstat(kept).st_mode & _KIND
-        is_fit = kind == _FILE or (kind == _FOLDER and tree == BOX and not wanted.writes)
-        if not is_fit or (tree not in _OF_THE_BOX and not _may(kept, wanted)):
-            os.close(kept)
+    def _pin_thing(self, wanted: Wanted, tree: str, kept: int, above: bytes) -> "Pin | None":
+        # What the question will call a folder is one: a name may lead elsewhere by now.
+        kind = _FOLDER if wanted.is_folder else _FILE
+        is_fit = os.fstat(kept).st_mode & _KIND == kind
+        is_unlisted = kind == _FOLDER and (tree != BOX or wanted.writes)
+        if not is_fit or is_unlisted or (tree not in _OF_THE_BOX and not _may(kept, wanted)):
             return None
         return self._named(Pin(wanted, tree, kept, above + _name_of(kept), None))
 
-    def _pin_folder(self, wanted: Wanted, tree: str) -> "Pin | None":
-        folder, _, name = wanted.place.rpartition(b"/")
-        if name in _NO_NAMES:
+    def _pin_folder(self, wanted: Wanted, tree: str, kept: int, above: bytes) -> "Pin | None":
+        name = wanted.place.rpartition(b"/")[2]
+        if name in _NO_NAMES or _exists(name, kept):
             return None
-        kept, above = self._followed(tree, folder or b"/", os.O_DIRECTORY)
-        if kept < 0:
-            return None
-        is_there = _exists(name, kept)
-        if is_there or (tree not in _OF_THE_BOX and not _may(kept, wanted)):
-            os.close(kept)
+        if tree not in _OF_THE_BOX and not _may(kept, wanted):
             return None
         path = (above + _name_of(kept)).rstrip(b"/") + b"/" + name
         return self._named(Pin(wanted, tree, kept, path, name))
@@ -131,10 +135,7 @@ class HeldPins:
         elsewhere = self._rules.is_never_held(pin.path) or (
             pin.tree not in _OF_THE_BOX and self._rules.layer_of(pin.path) is not None
         )
-        if is_gone or elsewhere or not pin.path.startswith(b"/"):
-            pin.close()
-            return None
-        return pin
+        return None if is_gone or elsewhere or not pin.path.startswith(b"/") else pin
 
     def _followed(self, tree: str, place: bytes, flags: int = 0) -> "tuple[int, bytes]":
         """What is there, or an error below zero; and where the tree begins that it was found in."""
@@ -184,10 +185,12 @@ class HeldPins:
         opened = self._at(pin, flags | os.O_CREAT | os.O_EXCL, mode)
         if opened == -errno.EEXIST and not pin.wanted.flags & os.O_EXCL:
             # Another thread of the run may have had it made; nobody was asked about any other file.
-            opened = self._at(pin, flags | pin.wanted.flags & os.O_TRUNC, 0)
+            opened = self._at(pin, flags, 0)
             if opened >= 0 and _identity_of(opened) not in self._made:
                 os.close(opened)
                 opened = -errno.EACCES
+            elif opened >= 0 and pin.wanted.flags & os.O_TRUNC:
+                os.truncate(b"/proc/self/fd/%d" % opened, 0)  # only now, that it is the run's own
         if opened < 0:
             raise OSError(-opened, os.strerror(-opened))
         made = _identity_of(opened)
