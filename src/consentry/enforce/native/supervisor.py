@@ -125,7 +125,9 @@ class Supervisor:
             deadline = time.monotonic() + self.bounds.wall_seconds
         while not self._is_over or self._has_output() or self._behind:
             for key, _ in self._selector.select(self._patience(deadline)):
-                key.data()
+                # The curtain may have come down since it was heard of.
+                if key.fd not in self._behind:
+                    key.data()
             self._hold(deadline)
 
     def _register(self) -> None:
