@@ -1,8 +1,8 @@
 """The questions of one prompt, in their order: look, choose, say why, type the name, the passphrase.
 
-Answers are whole lines. The pages are turned with Enter; a yes that is remembered or kept, and any yes
-at level strict, can be given only when the last page was seen. What is typed wrong changes nothing and
-is asked again; Ctrl-C or the end of input at any question denies.
+Answers are whole lines. The pages are turned with Enter; a yes that is remembered or kept, one to a
+program that waits, and any yes at level strict, can be given only when the last page was seen. What is
+typed wrong changes nothing and is asked again; Ctrl-C or the end of input at any question denies.
 """
 
 from collections.abc import Callable
@@ -46,8 +46,9 @@ class Sheet:
     """One question as it is put to a person.
 
     `word` has to be typed for a yes; `refusal` says why there can be none; `remember` is for how long
-    a yes may be remembered, None where it may not. `is_kept` says that a yes outlives the run. `denies`
-    is how a no is offered, as key and word; the usual ones deny as well.
+    a yes may be remembered, None where it may not. `is_kept` says that a yes outlives the run, and
+    `is_seen_whole` that a yes needs the last page to have been seen all the same. `denies` is how a no
+    is offered, as key and word; the usual ones deny as well.
     """
 
     pages: Pages
@@ -58,6 +59,7 @@ class Sheet:
     refusal: str | None = None
     warnings: tuple[str, ...] = ()
     is_kept: bool = False
+    is_seen_whole: bool = False
     denies: tuple[str, str] = ("d", "deny")
 
 
@@ -144,7 +146,7 @@ class Dialogue:
             self._say(f"{self._sheet.refusal}; {self._sheet.denies[0]} denies")
             return False
         is_kept = self._options.is_remembered or self._sheet.is_kept
-        has_to_see = is_kept or self._sheet.word is not None
+        has_to_see = is_kept or self._sheet.is_seen_whole or self._sheet.word is not None
         if has_to_see and not self._saw_end:
             self._say("see it to its end first: Enter goes on")
             return False

@@ -49,4 +49,8 @@ def hold_sheet(request: ApprovalRequest) -> Sheet:
         f"Request: {request.request_id}",
         f"Answer by: {request.deadline.shown()}",
     ]
-    return Sheet(lambda width, height, _: PromptPages.of_lines(lines, width, height))
+    return Sheet(
+        lambda width, height, _: PromptPages.of_lines(lines, width, height),
+        # A program chooses how long a name is, and what is written at once is said behind it.
+        is_seen_whole=True,
+    )
