@@ -37,7 +37,7 @@ def streams(*, captured: bool, capped: bool, holds: bool = False) -> Iterator[Io
         elif holds:
             io = _apart_from_terminal(held)
         else:
-            io = Io(stdin=0, stdout=1, stderr=2, capped=capped)
+            io = _as_they_are(capped=capped)
         if holds:
             io.curtain = _curtain(held)
         held.enter_context(_passing_signals(io))
@@ -84,12 +84,22 @@ def _apart_from_terminal(held: ExitStack) -> Io:
     """Output that leads elsewhere passes through us as well, and keys through a terminal of its own."""
     tty = _own_terminal() if os.isatty(0) and _is_in_front() else None
     if tty is None:
-        return Io(stdin=0, stdout=1, stderr=2, capped=True)
+        return _as_they_are(capped=True)
     held.callback(os.close, tty)
     terminal = Terminal(outside=tty, typed=0)
     held.callback(terminal.close)
     held.enter_context(typed_through(0))
     return Io(stdout=1, stderr=None if os.isatty(2) else 2, capped=True, terminal=terminal)
+
+
+def _as_they_are(*, capped: bool) -> Io:
+    """But for a terminal on which another types.
+
+    The program is in a session of its own: it would not be stopped for reading there, as jobs in the
+    background are.
+    """
+    stdin = None if _is_behind(0) else 0
+    return Io(stdin=stdin, stdout=1, stderr=2, capped=capped or _is_behind(2))
 
 
 def _own_terminal() -> int | None:
@@ -128,6 +138,14 @@ def _is_in_front(terminal: int = 0) -> bool:
     """Whether the terminal is ours to type on; in the background it would stop us for trying."""
     try:
         return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _is_behind(descriptor: int) -> bool:
+    """Whether it is our terminal, and another's to type on now."""
+    try:
+        return os.isatty(descriptor) and os.tcgetpgrp(descriptor) != os.getpgrp()
     except OSError:
         return False
 
