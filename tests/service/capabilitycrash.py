@@ -1,12 +1,14 @@
 """Runs a saved capability in a process of its own that is killed at one moment of its escalation.
 
-python -m tests.service.capabilitycrash PROJECT HOME NAME EXECUTION WHEN [HOST]    where WHEN is
+python -m tests.service.capabilitycrash PROJECT HOME NAME EXECUTION WHEN [HOST]    where WHEN is one
+of these; with `as-task` the code of that capability runs as a task of its own
 
     before-asking     the attempt has failed, and nothing is asked yet
     while-waiting     the question is stored, and nobody has answered
     after-approval    the answer is stored, and the retry has not begun
     after-retry       the retry is over, and nobody was told
     never             it runs to its end, and prints its result
+    as-task           the same
 """
 
 import json
@@ -22,7 +24,12 @@ from consentry.base.ids import Uuid7Ids
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.escalationask import EscalationAsk
 from consentry.service.approvals import Desk
-from consentry.service.capabilityruns import CapabilityDesk, CapabilityWish
+from consentry.service.capabilityruns import (
+    CapabilityDesk,
+    CapabilityWish,
+    CodeInSet,
+    TaskWish,
+)
 from consentry.service.escalationasking import StoredEscalations
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings
@@ -69,10 +76,19 @@ def main(project: str, home: str, name: str, execution: str, when: str, *hosts: 
     with closing(journal.ledger):
         ask = Killed(Desk(journal), when)
         with CapabilityDesk(journal, around, ask=ask) as desk:
-            over = desk.run(CapabilityWish(name, network=hosts, execution_id=execution), kept)
+            if when == "as-task":
+                over = desk.run_task(_task(desk, name, execution), kept)
+            else:
+                over = desk.run(CapabilityWish(name, network=hosts, execution_id=execution), kept)
             if when == "after-retry":
                 die()
     sys.stdout.write(json.dumps({"result": over.result, "attempts": len(over.attempts)}) + "\n")
+
+
+def _task(desk: CapabilityDesk, name: str, execution: str) -> TaskWish:
+    found = desk.found(name)
+    code = CodeInSet(code=found.code, language=found.language, name="task-1")
+    return TaskWish(task_id="task-1", code=code, execution_id=execution)
 
 
 if __name__ == "__main__":

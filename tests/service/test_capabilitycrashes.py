@@ -13,7 +13,16 @@ import pytest
 from consentry.base.codes import Code
 from consentry.surface.permission_sets import PermissionSet
 from tests.denos import deno_or_skip
-from tests.service.capabilityplaces import TYPESCRIPT, YES, Workplace, listing, served, workplace
+from tests.service.capabilityplaces import (
+    PYTHON,
+    TYPESCRIPT,
+    YES,
+    Language,
+    Workplace,
+    listing,
+    served,
+    workplace,
+)
 from tests.service.conftest import MakeAround
 
 READS = "open('data/x.txt').read()"
@@ -167,6 +176,34 @@ def test_nothing_is_left_of_a_killed_attempt(place: Workplace) -> None:
                 time.sleep(0.01)
     assert listing(place.project) == before
     assert not Path("/capability").exists()
+
+
+WAITS = {
+    PYTHON: "import time\ntime.sleep(60)",
+    TYPESCRIPT: "await new Promise((done) => setTimeout(done, 60_000));",
+}
+
+
+@pytest.mark.parametrize("when", ["never", "as-task"])
+@pytest.mark.parametrize("language", WAITS)
+def test_what_was_killed_is_on_record_and_stands_in_nobodys_way(
+    place: Workplace, language: Language, when: str
+) -> None:
+    """The next run here writes the entry that the killed process could not, and runs."""
+    deno_or_skip()
+    place.save(WAITS[language], language)
+    with begun(place, when) as process:
+        while not place.events("permit.spent"):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+    place.save("1 + 1", name="other")
+    assert place.run(name="other").result == 2
+    killed_entry, _ = place.events("tool.audit")
+    said = killed_entry["payload"]
+    assert said["execution"]["status"] == "killed"
+    assert said["tool"]["version"] == ("1" if when == "never" else "unknown")
+    assert said["context"]["workflowId"] == EXECUTION
 
 
 def boxes_of(pid: int) -> list[int]:

@@ -83,7 +83,7 @@ def _entry(
             "network": [],
         },
         "context": {
-            "workflowId": None,
+            "workflowId": event.get("workflowId"),
             "sessionId": event.get("sessionId"),
             "triggeredBy": "user_command" if note is None else note.trigger,
             "workspace": None if note is None else note.workspace,
@@ -96,9 +96,11 @@ def _entry(
 def _tool(
     permit: Permit, decided: Mapping[str, Any], consent: Mapping[str, Any]
 ) -> dict[str, Json]:
+    # A tool's is a text, a capability's a number, and the code of a task has none.
+    version = consent.get("version")
     said: dict[str, Json] = {
         "name": permit.order.subject.partition(":")[2] or permit.order.subject,
-        "version": consent.get("version", "unknown"),
+        "version": "unknown" if version is None else str(version),
         "arguments": list(decided["arguments"]),
     }
     if "auditConfig" in consent:

@@ -7,7 +7,7 @@ the record is written whatever happened. What a snippet wrote where it may is ta
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final
@@ -51,7 +51,8 @@ from consentry.service.refusals import (
 )
 from consentry.service.rundecision import RunDecision, by_line_of_code
 from consentry.service.runledger import Run, RunLedger
-from consentry.service.runrecord import RunFacts
+from consentry.service.runningruns import RunningRuns, RunNote
+from consentry.service.runrecord import RunFacts, named_path
 from consentry.service.surroundings import Surroundings, own_home
 from consentry.service.takeover import AT_ITS_END, Takeover, TakeoverTerms
 from consentry.store.journal import Journal
@@ -165,10 +166,6 @@ def _path_of(wish: CodeWish, cwd: Path) -> Path:
     return Path(os.path.normpath(cwd / name)) if wish.is_file else Path(name)
 
 
-def _untold(_: str) -> None:
-    """Where nobody asks under which decision a run begins."""
-
-
 @dataclass(frozen=True, slots=True)
 class CodeRunner:
     """Runs snippets with one engine and one journal; threads may share it."""
@@ -199,9 +196,10 @@ class CodeRunner:
         digest = digest_bytes(wish.source)
         interpreter = self.engine.interpreter
         digests = {SNIPPET: digest, str(interpreter): ledger.programs.digest_of(interpreter)}
-        with Uninterrupted():
+        with Uninterrupted(), ExitStack() as noted:
             decided = decision or by_line_of_code(subject_of_code(bound.confinement))
-            permit = ledger.permitted(bound, decided, digests, io.begins or _untold)
+            note = self._noting(bound.confinement, trigger, io, noted)
+            permit = ledger.permitted(bound, decided, digests, note)
             known = {str(bound.started.program): digest, **digests}
             facts = RunFacts(bound, decided, permit, known, trigger, started_at=clock.now())
             # What was recorded is JSON, and so is what the snippet gets.
@@ -223,6 +221,23 @@ class CodeRunner:
                 facts = replace(facts, impact=impact)
             run = ledger.recorded(facts, done.outcome)
         return CodeRun(run.audit_id, facts, run.outcome, run.entry, done.result, done.error)
+
+    def _noting(
+        self, wanted: Confinement, trigger: Trigger, io: Io, noted: ExitStack
+    ) -> Callable[[str], None]:
+        """Notes a run just before its decision is recorded, until it is on record itself.
+
+        So the next start puts it on record, if this process is killed.
+        """
+        places = (named_path(str(each)) for each in (wanted.workspace, wanted.program.folder))
+        note = RunNote(None, trigger.value, *places)
+
+        def noting(decision_id: str) -> None:
+            if io.begins is not None:
+                io.begins(decision_id)
+            noted.enter_context(RunningRuns(self.state).noted(decision_id, note))
+
+        return noting
 
 
 def asked_for_code(wish: CodeWish, trigger: Trigger) -> Asked:
