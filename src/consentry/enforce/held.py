@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 MOST_ASKED: Final = 1000
-"""A run that has put so many questions puts no more: what it asks for then is refused at once."""
+"""A run that has put so many questions puts no more: what it asks for then is refused as ever."""
 
 _MOST_KEPT: Final = 10_000
 
@@ -53,6 +53,9 @@ class HeldAnswer(StrEnum):
     EXPIRED = "expired"
     GONE = "gone"
     """Whoever asked ended before there was an answer; no keeper gives this one."""
+    UNASKED = "closed"
+    """Nobody was asked, nor could be; no keeper gives this one, and no record has it. Whoever holds the
+    call refuses it as one that is never held, and notes that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,7 @@ class HeldDesk:
                 given = known.answer
                 self._keep(number, known)
             elif self._is_closed or len(self._questions) >= MOST_ASKED:
-                given = HeldAnswer.REFUSED
+                given = HeldAnswer.UNASKED
             else:
                 known = _Question(held(number), time.monotonic(), {number: answer})
                 self._questions[number] = self._known[same] = self._waiters[number] = known

@@ -128,3 +128,38 @@ def test_what_is_no_folder_any_more_is_not_asked_about_as_one(
     assert pinned is not None
     pinned.close()
     pins.close()
+
+
+FEW_QUESTIONS = "from consentry.enforce import held\nheld.MOST_ASKED = 3"
+SILENT = """
+from consentry.enforce.native import heldline
+heldline.HeldLine._answer_given = heldline.HeldLine._answer
+heldline.HeldLine._answer = lambda self, number, word: self._answer_given(
+    number, "refused" if word == "closed" else word
+)
+"""
+ASKS = """
+for name in ("a", "b", "c", "d", "secret"):
+    print(tried(os.mkdir if name != "secret" else read, P + "/out/" + name))
+"""
+
+
+def test_a_run_that_has_asked_too_much_hides_nothing_behind_it(ground: Ground) -> None:
+    """What is refused without a question stands in the record as it would without any holding."""
+    told = ground.run(ASKS, owner=FEW_QUESTIONS)
+    assert said_in_order(told) == ["EACCES"] * 5
+    assert len(told["asked"]) == len(told["held"]) == 3
+    refused = {Path(each[1]).name: each[3] for each in told["violations"]}
+    assert refused == {
+        **dict.fromkeys(("a", "b", "c"), "mediated"),
+        **dict.fromkeys(("d", "secret"), "observed"),
+    }
+    told = ground.run(ASKS, owner=FEW_QUESTIONS + SILENT)
+    assert {Path(each[1]).name for each in told["violations"]} == {"a", "b", "c"}
+
+
+def test_a_run_that_has_not_asked_too_much_is_asked_about_all_of_it(ground: Ground) -> None:
+    """The same, with room for its questions."""
+    told = ground.run(ASKS, answers=YES)
+    assert said_in_order(told) == ["None"] * 4 + ["SECRET"]
+    assert len(told["held"]) == 5

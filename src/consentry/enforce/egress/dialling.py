@@ -93,7 +93,7 @@ class Dialler:
             with self._one_at_a_time:
                 self._rules = self._rules.with_opened(asked)
         else:
-            why = verdict.why if answer is None else _ANSWERS[answer]
+            why = verdict.why if answer is None else _ANSWERS.get(answer, verdict.why)
             self._refuse(asked, port, via, replace(verdict, why=why))
 
     def may_name(self, name: str, ports: "tuple[int, ...]") -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from consentry.enforce.held import HeldAnswer, HeldDesk, HeldOperation, Operation, Verb
 from consentry.enforce.native.heldplan import NeverHeld
 
-CLOSED: Final = "closed"
+CLOSED: Final = HeldAnswer.UNASKED.value
 """The launcher's word for what is refused without a question."""
 
 _MOST_MESSAGE: Final = 1 << 15

@@ -233,6 +233,7 @@ class Observer:
         answered = None if held is None else held.answered()
         if held is None or answered is None:
             for each in [] if held is None else held.given_up():
+                self._note(each.wanted.note)
                 self._tell(each.number, errno.EACCES, 0)
             return False
         if answered.is_closed:
