@@ -235,20 +235,37 @@ def test_trusted_starts_no_program_and_loads_no_library(
     assert place.stored().permission_set is PermissionSet.TRUSTED
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_trusted_reaches_hosts_inside_where_they_are_named(
-    place: Workplace, language: Language
-) -> None:
-    """What every set with a network has: public hosts unnamed, this machine's own only by name.
+REACHES = {
+    PYTHON: "import urllib.request as u\nu.urlopen(url, timeout=20).read().decode()",
+    TYPESCRIPT: "return await (await fetch(url)).text()",
+}
 
-    Looked at from the server. That is less than CONTRACTS §10-trusted says of its network.
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_trusted_reaches_any_host(place: Workplace, language: Language, host: str) -> None:
+    """CONTRACTS §10-trusted: this machine's own services, too. Looked at from the server.
+
+    With a list of hosts it reaches those and no other.
     """
     require(language)
-    code = {
-        PYTHON: "import urllib.request as u\nu.urlopen(url, timeout=20).read().decode()",
-        TYPESCRIPT: "return await (await fetch(url)).text()",
-    }[language]
-    place.save(code, language, PermissionSet.TRUSTED)
+    place.save(REACHES[language], language, PermissionSet.TRUSTED)
+    with served() as server:
+        port = server.place.rpartition(":")[2]
+        arguments = {"url": f"http://{host}:{port}/x"}
+        assert place.run(arguments=arguments).result == "pong"
+        assert server.paths == ["/x"]
+        assert place.run(arguments=arguments, network=("example.org:443",)).error is not None
+        assert server.paths == ["/x"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_other_sets_reach_hosts_inside_where_they_are_named(
+    place: Workplace, language: Language
+) -> None:
+    """CONTRACTS §10-network-api, §10-mcp-standard: any public host, or the list. As seen there."""
+    require(language)
+    place.save(REACHES[language], language, PermissionSet.MCP_STANDARD)
     with served() as server:
         arguments = {"url": f"http://{server.place}/x"}
         assert place.run(arguments=arguments).error is not None

@@ -12,7 +12,7 @@ from consentry.base.canonical import Digest
 from consentry.base.values import dataclass, field
 from consentry.enforce.egress.secrets import Secret
 from consentry.surface.lattice import Surface
-from consentry.surface.modes import Denials, LayerPlace, Reads, Rounding, View, Writes
+from consentry.surface.modes import AnyHost, Denials, LayerPlace, Reads, Rounding, View, Writes
 from consentry.surface.pattern import Pattern
 
 
@@ -97,6 +97,7 @@ class Confinement:
     secrets: tuple[Secret, ...] = field(default=(), repr=False)
     """What the proxy adds to requests; the box never has them."""
 
+    any_host: AnyHost = AnyHost.PUBLIC
     holds: bool = False
     """Whether what is refused waits for a person's answer; then there is a way to the proxy to ask by,
     even where no host is granted."""

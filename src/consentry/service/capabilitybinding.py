@@ -38,6 +38,7 @@ from consentry.service.surroundings import Surroundings, own_home
 from consentry.service.trustedreads import trusted_places, trusted_reads
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import Surface, host_access
+from consentry.surface.modes import AnyHost
 from consentry.surface.permission_sets import PermissionSet, definition
 from consentry.surface.protected import ProtectedRoots
 
@@ -68,7 +69,8 @@ def bind_python(
     )
     require_snippet(wish)
     protected, surface = _granted(code, workspace, around)
-    variables = proxy_variables(surface.net_access, holds=code.holds)
+    any_host = _any_host(code)
+    variables = proxy_variables(surface.net_access, any_host, holds=code.holds)
     program = Program(path=Path(name), words=words_of_code(wish), folder=workspace)
     confinement = Confinement(
         surface=surface,
@@ -76,6 +78,7 @@ def bind_python(
         program=program,
         environment={**_variables(code, around), **ENVIRONMENT} | variables,
         limits=code.limits,
+        any_host=any_host,
         holds=code.holds,
     )
     started = Started(program.path, (), ())
@@ -101,9 +104,10 @@ def bind_script(code: CodeInSet, workspace: Path, around: Surroundings) -> Bound
         workspace=workspace,
         program=replace(program, copies=(*program.copies, script.path)),
         environment=environment_of(_variables(code, around), around)
-        | proxy_variables(surface.net_access)
+        | proxy_variables(surface.net_access, _any_host(code))
         | OWN_VARIABLES,
         limits=code.limits,
+        any_host=_any_host(code),
     )
     profile = profile_word(code.permission_set)
     return BoundScript(BoundWish(confinement, found.started, profile, protected), script)
@@ -132,6 +136,12 @@ def narrowed(surface: Surface, named: tuple[str, ...]) -> Surface:
     given = surface.net_access if ANY in named else host_access(list(named))
     is_open = surface.net_access.level is Level.ANY
     return replace(surface, net_access=given if is_open else surface.net_access & given)
+
+
+def _any_host(code: CodeInSet) -> AnyHost:
+    """`trusted` opens this machine and its neighbours, too; every other set public hosts."""
+    is_trusted = code.permission_set is PermissionSet.TRUSTED
+    return AnyHost.EVERY if is_trusted else AnyHost.PUBLIC
 
 
 def _variables(code: CodeInSet, around: Surroundings) -> Mapping[str, str]:

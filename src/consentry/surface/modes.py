@@ -38,6 +38,13 @@ class Denials(StrEnum):
     ATTESTED = "attested"
 
 
+class AnyHost(StrEnum):
+    """What `ANY` means of a network: every public host, or this machine and its neighbours, too."""
+
+    PUBLIC = "public"
+    EVERY = "every"
+
+
 class Rounding(StrEnum):
     """Whether a pattern may be held by its literal root, or only exactly."""
 

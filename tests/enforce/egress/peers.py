@@ -24,6 +24,7 @@ from consentry.enforce.egress.server import ServedRun
 from consentry.enforce.held import HeldDesk
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
+from consentry.surface.modes import AnyHost
 from consentry.surface.targets import Target
 
 
@@ -165,12 +166,13 @@ class ProxyHere:
         sockets: Sequence[int],
         secrets: Sequence[Secret] = (),
         desk: HeldDesk | None = None,
+        any_host: AnyHost = AnyHost.PUBLIC,
     ) -> ServedBox:
         """As the process does."""
         mine, its = socket.socketpair()
         questions = None if desk is None else HeldQuestions(desk)
         asked_by = () if questions is None else (questions.its.detach(),)
-        told = told_rules(access, secrets, holds=questions is not None)
+        told = told_rules(access, secrets, any_host, holds=questions is not None)
         run = ServedRun(told, [its.detach(), *asked_by, *sockets])
         self._change(run)
         Thread(target=run.serve, daemon=True).start()

@@ -5,10 +5,12 @@ from ipaddress import ip_address
 import pytest
 
 from consentry.base.errors import BadInput
+from consentry.base.values import replace
 from consentry.enforce.egress.addresses import Kind, is_own_address, kind_of
-from consentry.enforce.egress.rules import ANY_PUBLIC, Rules, address_in, read_target
+from consentry.enforce.egress.rules import ANY_AT_ALL, ANY_PUBLIC, Rules, address_in, read_target
 from consentry.surface.dimensions import Level
 from consentry.surface.lattice import host_access
+from consentry.surface.modes import AnyHost
 
 PUBLIC = ip_address("93.184.216.34")
 
@@ -128,6 +130,19 @@ def test_every_public_host_is_not_every_host() -> None:
     assert any_host.by_address(asked, PUBLIC).rule == ANY_PUBLIC
     assert not any_host.by_address(asked, ip_address("192.168.1.1")).is_allowed
     assert _rules("example.org").by_address(asked, ip_address("192.168.1.1")).is_allowed
+
+
+@pytest.mark.parametrize("led", ["192.168.1.1", "127.0.0.1", "169.254.169.254", "::1"])
+def test_any_host_at_all_is_this_machine_and_its_neighbours_too(led: str) -> None:
+    """CONTRACTS §10-trusted; a list says which hosts, whatever any would mean."""
+    every = replace(_rules(level=Level.ANY), any_host=AnyHost.EVERY)
+    asked = read_target("example.org", 80)
+    assert every.by_address(asked, ip_address(led)).rule == ANY_AT_ALL
+    listed = replace(_rules("example.org:80"), any_host=AnyHost.EVERY)
+    assert not listed.by_name(read_target("localhost", 80)).is_allowed
+    assert listed.by_address(asked, PUBLIC).is_allowed
+    is_private = led.startswith("192.")
+    assert listed.by_address(asked, ip_address(led)).is_allowed == is_private
 
 
 def test_an_address_that_was_asked_for_is_its_own_answer() -> None:

@@ -19,6 +19,7 @@ from consentry.enforce.egress.secrets import Secret
 from consentry.enforce.held import HeldDesk
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
+from consentry.surface.modes import AnyHost
 
 _SOURCE: Final = Path(__file__).resolve().parents[3]
 _PROGRAM: Final = (
@@ -85,6 +86,7 @@ class Proxy:
         sockets: Sequence[int],
         secrets: Sequence[Secret] = (),
         desk: HeldDesk | None = None,
+        any_host: AnyHost = AnyHost.PUBLIC,
     ) -> ServedBox:
         """From now on programs in that box reach what they may; `sockets`, the box's own, are closed.
 
@@ -95,7 +97,7 @@ class Proxy:
         questions = None if desk is None else HeldQuestions(desk)
         asked_by = () if questions is None else (questions.its.fileno(),)
         try:
-            told = told_rules(access, secrets, holds=questions is not None)
+            told = told_rules(access, secrets, any_host, holds=questions is not None)
             self._send(told, [its.fileno(), *asked_by, *sockets])
             its.close()
             if questions is not None:
@@ -136,12 +138,17 @@ class Proxy:
 
 
 def told_rules(
-    access: Access[HostScope], secrets: Sequence[Secret], *, holds: bool
+    access: Access[HostScope],
+    secrets: Sequence[Secret],
+    any_host: AnyHost = AnyHost.PUBLIC,
+    *,
+    holds: bool,
 ) -> dict[str, Any]:
     """What the process is told of a run, besides its sockets."""
     return {
         "level": access.level.value,
         "targets": list(access.targets),
         "secrets": [each.told() for each in secrets],
+        "any_host": any_host.value,
         "holds": holds,
     }

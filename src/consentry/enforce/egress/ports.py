@@ -5,6 +5,7 @@ from typing import Final
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
+from consentry.surface.modes import AnyHost
 
 PROXY_PORT: Final = 3128
 """Where programs that know of the proxy find it."""
@@ -39,10 +40,17 @@ def ways_of(access: Access[HostScope], *, holds: bool = False) -> tuple[int, ...
     return (PROXY_PORT, *wanted[: MOST_PORTS - 1])
 
 
-def proxy_variables(access: Access[HostScope], *, holds: bool = False) -> dict[str, str]:
-    """What tells programs of the proxy, in both spellings that there are."""
+def proxy_variables(
+    access: Access[HostScope], any_host: AnyHost = AnyHost.PUBLIC, *, holds: bool = False
+) -> dict[str, str]:
+    """What tells programs of the proxy, in both spellings that there are.
+
+    Where every host may be reached, `localhost` is this machine and not the box.
+    """
     if not ways_of(access, holds=holds):
         return {}
     place = f"http://127.0.0.1:{PROXY_PORT}"
-    told = dict.fromkeys(_VARIABLES, place) | {"no_proxy": "localhost,127.0.0.1,::1"}
+    told = dict.fromkeys(_VARIABLES, place)
+    if access.level is not Level.ANY or any_host is AnyHost.PUBLIC:
+        told["no_proxy"] = "localhost,127.0.0.1,::1"
     return told | {name.upper(): value for name, value in told.items()}

@@ -21,10 +21,14 @@ from consentry.enforce.egress.addresses import (
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
+from consentry.surface.modes import AnyHost
 from consentry.surface.targets import ANY_HOST, Target
 
 ANY_PUBLIC: Final = "any public host"
 """The rule of a run that may reach every host on the public network."""
+
+ANY_AT_ALL: Final = "any host"
+"""The rule of a run that may reach this machine and its neighbours, too."""
 
 _NEVER_ASKED: Final = "*/%\\@"
 LOCALHOST: Final = "localhost"
@@ -53,12 +57,15 @@ class Rules:
     opened: frozenset[Target] = frozenset()
     """What was granted while the run waited: each one host and port, by a person's answer."""
 
+    any_host: AnyHost = AnyHost.PUBLIC
+
     def by_name(self, asked: Target) -> Verdict:
         """Before anything is resolved: whether this host and port were granted at all."""
         if asked in self.opened:
             return Verdict(is_allowed=True, rule=str(asked), is_held=True)
         if self.access.level is Level.ANY:
-            return Verdict(is_allowed=True, rule=ANY_PUBLIC)
+            is_every = self.any_host is AnyHost.EVERY
+            return Verdict(is_allowed=True, rule=ANY_AT_ALL if is_every else ANY_PUBLIC)
         found = self._entry(asked) if self.access.level is Level.ALLOWLIST else None
         if found is None:
             return Verdict(is_allowed=False, rule=None, why="not granted")
@@ -67,7 +74,7 @@ class Rules:
     def by_address(self, asked: Target, address: Address) -> Verdict:
         """What was granted by name, or as an address, and leads to this one now."""
         granted = self.by_name(asked)
-        if not granted.is_allowed:
+        if not granted.is_allowed or granted.rule == ANY_AT_ALL:
             return granted
         kind = kind_of(address, self.is_own)
         literal = Target.parse(_spelled(str(address), asked.port))

@@ -44,6 +44,7 @@ from consentry.enforce.egress.secrets import Secret
 from consentry.surface.access import Access
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
+from consentry.surface.modes import AnyHost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,8 @@ class ServedRun:
         own = 1 if self._held is None else 2
         self._sockets = [socket.socket(fileno=each) for each in files[own:]]
         level = Level(told["level"])
-        self._rules = Rules(Access(level, HostScope.parse(told["targets"])))
+        any_host = AnyHost(told.get("any_host", AnyHost.PUBLIC))
+        self._rules = Rules(Access(level, HostScope.parse(told["targets"])), any_host=any_host)
         self._reached = Reached()
         self._dialler = Dialler(self._rules, self._reached, self._held)
         self._secrets = _secrets(told.get("secrets", ()))

@@ -11,6 +11,7 @@ from consentry.enforce.held import HeldDesk, HeldRecord
 from consentry.enforce.native.parent import Running
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
+from consentry.surface.modes import AnyHost
 
 if TYPE_CHECKING:
     from consentry.enforce.egress.owner import Proxy, ServedBox
@@ -52,10 +53,12 @@ class BoxNetwork:
         access: Access[HostScope],
         secrets: Sequence[Secret] = (),
         desk: HeldDesk | None = None,
+        any_host: AnyHost = AnyHost.PUBLIC,
     ) -> None:
         """`desk` is asked about what was not granted, while the connection waits; ended with the run."""
         self._proxy = proxy
         self._desk = desk
+        self._any_host = any_host
         self._access = access
         self._secrets = secrets
         self._served: ServedBox | None = None
@@ -69,7 +72,7 @@ class BoxNetwork:
                 return
         proxy = self._proxy.started()
         ways = running.take_ways()
-        self._served = proxy.serve(self._access, ways, self._secrets, self._desk)
+        self._served = proxy.serve(self._access, ways, self._secrets, self._desk, self._any_host)
 
     def finish(self) -> Reached:
         """Nothing is let through any more; what was."""

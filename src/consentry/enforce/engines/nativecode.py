@@ -214,9 +214,15 @@ class NativeCode:
             # Where a worker was gone before the snippet was there, another one is made for it.
             for _ in range(_MOST_ATTEMPTS):
                 held = HeldLimits(plan.limits, permit.permit_id, stock=stock)
-                access = plan.wanted.surface.net_access
                 holds = BoxHolds(io.holds, plan.wanted, is_snippet=True)
-                network = BoxNetwork(self._proxy, access, plan.wanted.secrets, holds.desk)
+                wanted = plan.wanted
+                network = BoxNetwork(
+                    self._proxy,
+                    wanted.surface.net_access,
+                    wanted.secrets,
+                    holds.desk,
+                    wanted.any_host,
+                )
                 try:
                     done = _attempt(workers, plan, code, io, held, stock, network, holds)
                 finally:

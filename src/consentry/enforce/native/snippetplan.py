@@ -98,7 +98,7 @@ def compile_snippet(wanted: Confinement, host: Host) -> SnippetPlan:
         "filter": plan.filter,
         "ways": plan.ways,
         "env": _beyond_the_workers(wanted.environment)
-        | proxy_variables(access, holds=wanted.holds),
+        | proxy_variables(access, wanted.any_host, holds=wanted.holds),
     }
     worker = {
         "ids": host.inner,
