@@ -447,3 +447,30 @@ def test_an_ordinary_user_is_asked_too(as_nobody: CommandLine, outside: Path) ->
     answer_elsewhere(as_nobody, waiting(as_nobody), "a")
     out, err = running.communicate(timeout=PATIENCE)
     assert out == b"it says blue\n", err
+
+
+def test_what_was_written_at_once_is_on_record_although_the_command_was_killed(
+    line: CommandLine, outside: Path
+) -> None:
+    """The next one to start says what was asked and answered; whether a yes was used is observed."""
+    put(line, "writes.py", WRITES + READS.replace("sys.argv[1]", "sys.argv[2]"))
+    new, secret = str(outside / "new.txt"), str(outside / "secret.txt")
+    with at_terminal(line, *held(), "writes.py", new, secret, size=TALL) as terminal:
+        terminal.answer(new, "a")
+        terminal.see("wrote")
+        terminal.type("\r")
+        terminal.answer(secret, "")
+        terminal.process.kill()
+        terminal.ended()
+    assert line("exec", "--", "true").status == 0
+    lost = json.loads(line("why", run_of(line, "python3"), "--json").out)["run"]
+    told = [(each["resource"], each["answer"], each["direct"]) for each in lost["impact"]["held"]]
+    assert told == [(new, "granted", True), (secret, "gone", False)]
+    assert (outside / "new.txt").exists()
+    assert [each["truth"] for each in lost["impact"]["held"]] == ["observed", "mediated"]
+
+
+def run_of(line: CommandLine, name: str) -> str:
+    """The id of the last run of that program."""
+    entries = [each["payload"] for each in events_of(line) if each["type"] == "tool.audit"]
+    return str([each["id"] for each in entries if each["tool"]["name"] == name][-1])

@@ -3,6 +3,9 @@
 Everything here was done by us on the program's behalf, or refused to it: it is `mediated`. A file that
 was written by such an answer and not through the layer reached the host at once; it is listed with the
 files that the run wrote, as `direct`, whatever became of the layer.
+
+Of a run whose process was killed the requests are all there is: what was answered is known, and whether a
+yes was still carried out is not, so such an entry is `observed`.
 """
 
 import os
@@ -13,13 +16,23 @@ from typing import Final
 
 from consentry.base.canonical import Json
 from consentry.base.units import Duration
+from consentry.decide.approval import ApprovalRequest
+from consentry.decide.heldask import HeldAsk
+from consentry.decide.question import Outcome, RequestKind
 from consentry.enforce.egress.report import Reach
-from consentry.enforce.held import HeldRecord, Operation
+from consentry.enforce.held import HeldAnswer, HeldRecord, Operation
 from consentry.enforce.violations import Truth
 from consentry.service.readhashes import ReadHashes
 
 DIRECT: Final = "direct"
 """How a file was held that reached the host at once, by a person's answer."""
+
+_ANSWERS: Final = {
+    Outcome.APPROVED: HeldAnswer.GRANTED,
+    Outcome.DENIED: HeldAnswer.REFUSED,
+    Outcome.EXPIRED: HeldAnswer.EXPIRED,
+    Outcome.SUPERSEDED: HeldAnswer.GONE,
+}
 
 
 def held_entries(records: Iterable[HeldRecord], shown: Callable[[str], str]) -> list[Json]:
@@ -45,6 +58,38 @@ def _entry(record: HeldRecord, shown: Callable[[str], str]) -> dict[str, Json]:
         "waited": Duration(round(record.seconds * 1000)).in_seconds(),
         "error": record.error,
         "truth": Truth.MEDIATED.value,
+    }
+
+
+def lost_entries(requests: Iterable[ApprovalRequest], run: str) -> list[Json]:
+    """The same of a run that was killed, by what it had asked; `run` is its decision."""
+    asked = [each for each in requests if each.question.kind is RequestKind.HOLD]
+    return [
+        _lost(each, ask)
+        for each, ask in ((each, HeldAsk.of(each)) for each in asked)
+        if ask.run == run
+    ]
+
+
+def _lost(request: ApprovalRequest, ask: HeldAsk) -> dict[str, Json]:
+    answer = HeldAnswer.GONE if request.answer is None else _ANSWERS[request.answer.outcome]
+    is_granted = answer is HeldAnswer.GRANTED
+    until = request.answered_at or request.requested_at
+    return {
+        "operation": ask.operation.value,
+        "resource": ask.resource,
+        "verb": ask.verb,
+        "creates": ask.creates,
+        "alsoReads": ask.also_reads,
+        "throughLayer": ask.through_layer,
+        "program": ask.program,
+        "answer": answer.value,
+        "requestId": request.request_id,
+        "direct": is_granted and ask.direct,
+        "times": 1,
+        "waited": until.since(request.requested_at).in_seconds(),
+        "error": None,
+        "truth": (Truth.OBSERVED if is_granted else Truth.MEDIATED).value,
     }
 
 

@@ -3,7 +3,8 @@
 A run is noted before its decision is recorded (`runningruns`). Whoever starts next finds the notes of
 processes that are gone. A decision without a permit started nothing; a permit without an entry gets
 one, from what the ledger says of it: that it was killed, and that what it read, printed and was refused
-is not known. What it had committed is told by what is kept for undo.
+is not known. What it had committed is told by what is kept for undo, and what was asked for while it ran by
+the requests.
 """
 
 from collections.abc import Mapping
@@ -18,12 +19,14 @@ from consentry.record.auditfields import ExecutionStatus
 from consentry.record.events import EventType
 from consentry.service.audit import whole_event
 from consentry.service.consenting import consents_of
+from consentry.service.heldrecord import lost_entries
 from consentry.service.keptruns import Place
 from consentry.service.runningruns import RunningRuns, RunNote
 from consentry.service.runrecord import AUDIT_PREFIX
 from consentry.store.history import EventFilter
 from consentry.store.journal import About
 from consentry.store.permits import StoredPermits
+from consentry.store.requests import StoredRequests
 
 _WHY: Final = "the process that ran it was killed; what it did is known as far as it is told here"
 
@@ -71,7 +74,7 @@ def _entry(
             "limit": None,
             "problem": {"code": Code.INTERRUPTED.value, "message": _WHY},
         },
-        "impact": _impact(place, permit),
+        "impact": {**_impact(place, permit), "held": _held(place, event)},
         "sandbox": {
             "profile": decided["profile"],
             "engine": "unknown",
@@ -140,3 +143,13 @@ def _impact(place: Place, permit: Permit) -> dict[str, Json]:
         "effectDigest": None,
         "filesReadUnlisted": 0,
     }
+
+
+def _held(place: Place, event: Mapping[str, Any]) -> list[Json]:
+    """What the run had asked for, in the session in which it was decided."""
+    session = event.get("sessionId")
+    if session is None:
+        return []
+    journal = place.journal
+    requests = StoredRequests(journal.ledger, journal.ids, journal.clock, journal.context)
+    return lost_entries(requests.of_session(session), event["eventId"])
