@@ -12,9 +12,12 @@ from typing import Any, Final
 
 from consentry.base.errors import BadInput
 from consentry.enforce.confinement import Confinement
+from consentry.enforce.facts import HostView
+from consentry.enforce.mounts import read_mounts
 from consentry.enforce.native.findings import USUAL
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.planparts import existing_places
+from consentry.enforce.native.visibleplan import doors_to_the_kernel
 from consentry.enforce.roots import OWN_FOLDERS
 from consentry.enforce.writerules import WriteRules
 from consentry.surface.pattern import Anchor, Pattern
@@ -43,6 +46,7 @@ def held_wish(plan: Plan, line: int) -> dict[str, Any]:
         writable[name] = writable.get(name, False) or may
     layered = [str(layer.root.path) for layer in plan.layered]
     shown = [*layered, *(str(root.path) for root in plan.readable)]
+    doors = map(str, doors_to_the_kernel(read_mounts(HostView()) or ()))
     return {
         "line": line,
         "rights": rights,
@@ -51,7 +55,7 @@ def held_wish(plan: Plan, line: int) -> dict[str, Any]:
         "layered": [os.fsencode(path) for path in layered],
         "shown": [os.fsencode(path) for path in shown],
         # What is written into the runtime is no business of a run, whoever asks.
-        "never": [os.fsencode(path) for path in (*_NEVER, *plan.runtime.roots)],
+        "never": [os.fsencode(path) for path in (*_NEVER, *doors, *plan.runtime.roots)],
     }
 
 

@@ -69,6 +69,11 @@ def backdrop_steps(
     return walk.steps()
 
 
+def doors_to_the_kernel(mounts: Iterable[Mount]) -> frozenset[Path]:
+    """The places at which one is mounted, wherever that is."""
+    return frozenset(Path(mount.point) for mount in mounts if mount.kind in _NO_FILES)
+
+
 def _is_closed(folder: Path) -> bool:
     """Whether a stranger may not enter it."""
     try:
@@ -86,7 +91,7 @@ class _Walk:
         needed: tuple[Path, ...],
         mounts: Iterable[Mount],
     ) -> None:
-        doors = {Path(mount.point) for mount in mounts if mount.kind in _NO_FILES}
+        doors = doors_to_the_kernel(mounts)
         self._hidden = hidden
         self._absent = hidden | doors | set(_OWN)
         self._skipped = self._absent | provided
