@@ -29,8 +29,9 @@ from consentry.decide.question import Answer, Channel, Outcome
 from consentry.examine.denialtext import given_patterns
 from consentry.examine.inference import infer_permissions
 from consentry.service.approvals import Desk
+from consentry.service.escalationasking import StoredEscalations
 from consentry.service.library import Library
-from consentry.service.surroundings import look_around
+from consentry.service.surroundings import Surroundings, look_around
 from consentry.store.capabilities import CapabilityStore
 from consentry.store.journal import Journal
 from consentry.store.permissionaudit import PermissionAuditStore
@@ -58,6 +59,7 @@ class _AtOnce:
     """Puts each question to the store, and answers it there as another process would."""
 
     desk: Desk
+    around: Surroundings
     answer: Answer
     asked: list[int] = field(default_factory=list)
     answered: list[int] = field(default_factory=list)
@@ -70,7 +72,7 @@ class _AtOnce:
     def __call__(self, ask: EscalationAsk) -> ApprovalRequest:
         """Asked, and approved."""
         begun = perf_counter_ns()
-        question = ask.question(session_id=None, policy_hash=None)
+        question = StoredEscalations(self.desk, self.around).question(ask)
         request, _ = self.desk.requests.ask_once(question, _WITHIN)
         between = perf_counter_ns()
         settled = self.desk.answer(request.request_id, self.answer)
@@ -82,7 +84,7 @@ class _AtOnce:
 class _Flow:
     """Capabilities that fail and are given the set they need, one after the other."""
 
-    def __init__(self, journal: Journal, workspace: Path) -> None:
+    def __init__(self, journal: Journal, around: Surroundings, workspace: Path) -> None:
         self.journal = journal
         self.workspace = workspace
         self.count = 0
@@ -91,7 +93,7 @@ class _Flow:
         self.store = CapabilityStore(self.journal)
         audit = PermissionAuditStore(journal.ledger, journal.ids, journal.clock, journal.context)
         answer = Answer(Outcome.APPROVED, by, Role.OWNER, Channel.COMMAND)
-        self.ask = _AtOnce(Desk(journal), answer)
+        self.ask = _AtOnce(Desk(journal), around, answer)
         self.handler = PermissionEscalationHandler(
             self.store, audit, self.ask, protected=protected_roots(), user_id=by
         )
@@ -178,7 +180,7 @@ def _place() -> Iterator[tuple[_Flow, Path]]:
             "CONSENTRY_STATE": str(top / "state"),
         }
         around = replace(look_around(environ), cwd=project)
-        yield _Flow(library.journal(around), project), top
+        yield _Flow(library.journal(around), around, project), top
 
 
 @contextmanager

@@ -116,6 +116,8 @@ def test_the_prompt_is_the_text_then_what_it_adds_then_what_was_done() -> None:
     assert ASK.lines() == (
         *format_escalation_request(REQUEST).split("\n"),
         "",
+        "The set is kept with the capability until its code changes, and holds in every workspace.",
+        "",
         "What network-api adds:",
         "- may connect to any public host, and to none of this machine or its private networks",
         "",

@@ -45,8 +45,8 @@ def die() -> None:
 class Killed:
     """Asks as usual, and dies at that moment."""
 
-    def __init__(self, desk: Desk, when: str) -> None:
-        self._inner = StoredEscalations(desk, Said(YES, self._meanwhile))
+    def __init__(self, desk: Desk, around: Surroundings, when: str) -> None:
+        self._inner = StoredEscalations(desk, around, Said(YES, self._meanwhile))
         self._when = when
 
     def _meanwhile(self) -> None:
@@ -74,7 +74,7 @@ def main(project: str, home: str, name: str, execution: str, when: str, *hosts: 
     clock = SystemClock()
     journal = journal_here(around, clock, Uuid7Ids(clock))
     with closing(journal.ledger):
-        ask = Killed(Desk(journal), when)
+        ask = Killed(Desk(journal), around, when)
         with CapabilityDesk(journal, around, ask=ask) as desk:
             if when == "as-task":
                 over = desk.run_task(_task(desk, name, execution), kept)

@@ -73,6 +73,27 @@ def test_nobody_in_time_is_a_no_of_its_own_code(place: Workplace, home: Path) ->
     assert place.stored().permission_set is PermissionSet.MINIMAL
 
 
+def test_a_policy_that_changed_meanwhile_ends_the_question(place: Workplace, home: Path) -> None:
+    """CONTRACTS §8-policy-change: what was asked under other rules is asked no more, and opens nothing.
+
+    Who waits notices by itself.
+    """
+    place.save(READS)
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(in_its_own_ledger, place, arguments={"n": 1})
+        while not place.desk.pending():
+            place.desk.pause(0.01)
+        (home / ".config/consentry/consent-config.yaml").write_text(
+            'consentSystem: {version: "1.0.0", defaultPolicy: deny}\n'
+        )
+        over = running.result(30)
+    assert over.escalated is not None
+    assert over.escalated.code == Code.APPROVAL_SUPERSEDED
+    assert place.stored().permission_set is PermissionSet.MINIMAL
+    [row] = place.decisions()
+    assert (row.approved, row.approved_by) == (False, "system")
+
+
 def test_code_that_changed_meanwhile_is_not_given_the_set(place: Workplace) -> None:
     """ESCALATION AC4: an approval is for the code that asked; saved anew, the question is superseded."""
     place.save(READS)

@@ -27,14 +27,14 @@ class TerminalEscalations:
 
     def earlier(self, digest: Digest) -> ApprovalRequest | None:
         """The request that this execution has made before, as it stands now."""
-        return StoredEscalations(self.desk).earlier(digest)
+        return StoredEscalations(self.desk, self.around).earlier(digest)
 
     def __call__(self, ask: EscalationAsk) -> ApprovalRequest:
         """The request when it has ended; still pending where this command does not wait."""
         asker = self._asker()
         if asker is None and not self.waits:
             return self._left(ask)
-        return StoredEscalations(self.desk, asker or Elsewhere())(ask)
+        return StoredEscalations(self.desk, self.around, asker or Elsewhere())(ask)
 
     def _asker(self) -> Asker | None:
         from consentry.cli.prompt import terminal_prompt  # noqa: PLC0415 - most runs ask nobody
@@ -45,7 +45,7 @@ class TerminalEscalations:
     def _left(self, ask: EscalationAsk) -> ApprovalRequest:
         """Puts the question for whoever comes by, with the time that such a question has."""
         desk = self.desk
-        question = ask.question(session_id=desk.journal.context.session_id, policy_hash=None)
+        question = StoredEscalations(desk, self.around).question(ask)
         return desk.requests.ask_once(question, Waits.PARKED.within(desk.settings))[0]
 
 

@@ -26,9 +26,9 @@ from consentry.cli.runoptions import (
 from consentry.cli.runstreams import streams_of_code
 from consentry.cli.table import PROGRAM, Page
 from consentry.enforce.native.streamends import Io
-from consentry.service.approvals import Desk
 from consentry.service.binding import with_network
 from consentry.service.capabilityruns import CapabilityDesk, CapabilityWish
+from consentry.service.escalationasking import escalation_desk
 from consentry.service.ownsettings import own_settings
 from consentry.service.refusals import journal_of_terminal
 from consentry.service.surroundings import Surroundings, look_around
@@ -109,7 +109,7 @@ def _run(
         )
         with journal_of_terminal(around) as journal:
             wish = replace(wish, name_or_id=found_capability(journal, name).capability_id)
-            desk = Desk(journal, own_settings(around).approvals)
+            desk = escalation_desk(journal, own_settings(around).approvals, around)
             ask = TerminalEscalations(desk, around, waits=not no_wait)
             with CapabilityDesk(
                 journal,

@@ -31,6 +31,9 @@ REPORTED: Final = "reported by the program itself, not observed"
 
 _SHOWN_NAME: Final = 120
 _SHOWN_LINE: Final = 400
+_KEPT_NOTE: Final = (
+    "The set is kept with the capability until its code changes, and holds in every workspace."
+)
 _EPHEMERAL_NOTE: Final = (
     "This is a code task: the larger set holds for this run only, and is not kept."
 )
@@ -130,8 +133,7 @@ class EscalationAsk:
         if self.truth_note is not None:
             lines += [_line(self.truth_note), ""]
         lines += [*format_escalation_request(self.request).split("\n"), ""]
-        if self.ephemeral:
-            lines += [_EPHEMERAL_NOTE, ""]
+        lines += [_EPHEMERAL_NOTE if self.ephemeral else _KEPT_NOTE, ""]
         if self.delta:
             lines += [f"What {self.request.requested_set} adds:", *map(_item, self.delta), ""]
         lines += ["What the code did so far:", *map(_item, self.so_far or (_NOTHING_YET,))]

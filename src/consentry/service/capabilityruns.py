@@ -32,7 +32,7 @@ from consentry.decide.identity import Identity
 from consentry.decide.permissionaudit import PermissionAudit
 from consentry.decide.question import Outcome
 from consentry.record.auditfields import Trigger
-from consentry.service.approvals import Asker, Desk
+from consentry.service.approvals import Asker
 from consentry.service.binding import workspace_here
 from consentry.service.capabilities import found_capability, save_code
 from consentry.service.capabilityexecution import (
@@ -46,7 +46,7 @@ from consentry.service.capabilityexecution import (
 )
 from consentry.service.codeattempts import CodePlace, run_in_set
 from consentry.service.codeinset import Attempt, CodeInSet, OpenIo
-from consentry.service.escalationasking import StoredEscalations
+from consentry.service.escalationasking import StoredEscalations, escalation_desk
 from consentry.service.ownsettings import own_settings
 from consentry.service.rundecision import by_permission_set
 from consentry.service.surroundings import Surroundings
@@ -191,7 +191,9 @@ class CapabilityDesk:
             if given is not None:
                 return given
             settings = own_settings(self._place.around).approvals
-            return StoredEscalations(Desk(self._place.journal, settings), self._asker)
+            around = self._place.around
+            desk = escalation_desk(self._place.journal, settings, around)
+            return StoredEscalations(desk, around, self._asker)
 
         return asking
 

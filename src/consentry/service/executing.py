@@ -31,7 +31,7 @@ from consentry.flow.executor import OnDecision, OnEvent, Ports
 from consentry.record.auditfields import Trigger
 from consentry.service.approvals import Desk, Waits
 from consentry.service.capabilityruns import CapabilityDesk
-from consentry.service.escalationasking import StoredEscalations
+from consentry.service.escalationasking import StoredEscalations, escalation_desk
 from consentry.service.givenvalues import Word, words_of
 from consentry.service.ledgers import ledger_place
 from consentry.service.ownsettings import own_settings
@@ -88,7 +88,7 @@ class ControlledExecutor(executor.ControlledExecutor):
         self._journal = journal_of_library(around, clock, ids)
         desk = CapabilityDesk(self._journal, around, workspace=place, trigger=Trigger.API)
         self._tasks = TaskRuns(desk, self._journal.context.actor, around, place, hosts)
-        self._questions = StoredQuestions(Desk(self._journal, approvals), around)
+        self._questions = StoredQuestions(escalation_desk(self._journal, approvals, around), around)
         super().__init__(
             Ports(self._tasks, self._questions, ids, desk.audit),
             workflow_id=workflow_id,
@@ -171,12 +171,11 @@ class StoredQuestions:
 
     def earlier(self, digest: Digest) -> ApprovalRequest | None:
         """The request that was made with this digest, as it stands now."""
-        return StoredEscalations(self.desk).earlier(digest)
+        return StoredEscalations(self.desk, self.around).earlier(digest)
 
     def put(self, ask: EscalationAsk) -> ApprovalRequest:
         """The request of this execution: a new one, or the one that was made before."""
-        session_id = self.desk.journal.context.session_id
-        question = ask.question(session_id=session_id, policy_hash=None)
+        question = StoredEscalations(self.desk, self.around).question(ask)
         within = Waits.ESCALATION.within(self.desk.settings)
         request, is_new = self.desk.requests.ask_once(question, within)
         return request if is_new else self.desk.look(request.request_id)
