@@ -157,8 +157,9 @@ def load_configuration(
     for folder in folders.folders:
         for concern in folder.concerns:
             raise Refused(concern.code, concern.message, help_line=concern.help_line)
-    loading = _Loading(around, DocumentCache(_place_to_keep(around, workspace)))
     documents = [FolderDocuments(folder) for folder in folders.folders if folder.exists]
+    kept = _place_to_keep(around, workspace) if documents else None
+    loading = _Loading(around, DocumentCache(kept))
     strangers: dict[str, Digest] = {}
     for each in documents:
         if not each.is_own:
