@@ -1,5 +1,6 @@
 """Programs that are asked about and want the answer for themselves: what they draw, hide, read and type."""
 
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -66,11 +67,12 @@ print("over", flush=True)
 """
 WEAKENED = """
 import sys
-from consentry.cli import runstreams
+from consentry.cli import runstreams, terminal
 from consentry.cli.main import main
 runstreams._is_behind = lambda descriptor: False
 sys.exit(main())
 """
+BEHIND = "runstreams._is_behind = lambda descriptor: False"
 
 
 @pytest.mark.parametrize("words", ["exec --hold", "exec"])
@@ -110,3 +112,51 @@ def _heard_behind(line: CommandLine, program: Sequence[str], words: str) -> str:
     said = (line.cwd / "said.txt").read_text()
     assert said.endswith("over\n")
     return said
+
+
+WAITS_FOR_A_WORD = """
+import os, sys, tty
+tty.setraw(0)
+print("type really to go on: ", end="", flush=True)
+typed = b""
+while not typed.endswith(b"reall"):
+    typed += os.read(0, 1)
+try: print("it says", open(sys.argv[1]).read(), flush=True)
+except OSError as problem: print(type(problem).__name__, flush=True)
+"""
+
+
+def test_what_a_person_is_about_to_type_to_a_program_is_no_answer(
+    line: CommandLine, outside: Path
+) -> None:
+    """The question comes up in the middle of a word, whose last letter and Enter would be a yes."""
+    assert _answered_by_the_rest_of_a_word(line, line.program, outside) == ["refused"]
+
+
+def test_without_waiting_for_quiet_the_rest_of_a_word_is_a_yes(
+    line: CommandLine, outside: Path
+) -> None:
+    """The person typed on, and has not read what came up meanwhile."""
+    put(line, "weakened.py", WEAKENED.replace(BEHIND, "terminal.QUIET_SECONDS = 0.0"))
+    weakened = (line.program[0], "weakened.py")
+    assert _answered_by_the_rest_of_a_word(line, weakened, outside) == ["granted"]
+
+
+def _answered_by_the_rest_of_a_word(
+    line: CommandLine, program: Sequence[str], outside: Path
+) -> list[str]:
+    (outside / "secret").write_text("blue")
+    put(line, "word.py", WAITS_FOR_A_WORD)
+    words = ("exec", "--hold", "--", "python3", "word.py", str(outside / "secret"))
+    with at_terminal(line, *words, program=program, size=(200, 60)) as terminal:
+        terminal.see("go on: ")
+        terminal.type("reall")
+        terminal.see("a approve")
+        for key in "y\n":
+            time.sleep(0.15)
+            terminal.type(key)
+        terminal.see("\n> ")
+        time.sleep(0.5)
+        terminal.type("d\n")
+        assert terminal.ended() == 0, terminal.screen
+    return answers(line)

@@ -91,12 +91,15 @@ class Dialogue:
         *,
         presets: Presets = Presets(),  # noqa: B008 - frozen
         guard: Guard | None = None,
+        is_sudden: bool = False,
     ) -> None:
+        """`is_sudden` says that the person may be typing to a program while it comes up."""
         self._terminal = terminal
         self._sheet = sheet
         self._is_over = is_over
         self._presets = presets
         self._guard = guard
+        self._is_sudden = is_sudden
         self._options = PromptOptions(sheet.remember, presets.is_remembered)
         self._page = 0
         self._saw_end = False
@@ -105,6 +108,8 @@ class Dialogue:
     def choice(self) -> Choice:
         """What the person says; raises what the terminal raises."""
         self._show()
+        if self._is_sudden:
+            self._terminal.await_quiet(self._is_over)
         while True:
             word = self._typed("").lower()
             if word in (*_NO, *self._sheet.denies):

@@ -1,8 +1,8 @@
 """Asks about what a running program waits for, on the terminal that the program has meanwhile.
 
 The program's output is held back and no key reaches it while the question is drawn. What was typed
-before is no answer. Ctrl-C denies, and is not the program's. Where there is no terminal, or it is
-another's, one message says how to answer from elsewhere.
+before is no answer, nor what is typed on in the same breath. Ctrl-C denies, and is not the program's. Where
+there is no terminal, or it is another's, one message says how to answer from elsewhere.
 """
 
 import os

@@ -74,6 +74,7 @@ class TerminalPrompt:
                     lambda: not look().is_pending,
                     presets=self.presets,
                     guard=self.guard,
+                    is_sudden=self.comes_after_run,
                 )
                 try:
                     return self._answer(request, dialogue.choice())

@@ -2,8 +2,9 @@
 
 It is opened by its name, `/dev/tty`, whatever standard input and output are: what a pipe says is no
 answer. Answers are whole lines, edited by the terminal itself, so that a stray key answers nothing.
-What was typed before a question was drawn is thrown away; while a line is awaited the store is looked
-at, so that an answer from elsewhere ends the wait.
+What was typed before a question was drawn is thrown away, and where a question comes up while the person
+may be typing to a program, so is what follows until nobody types for a moment. While a line is awaited the
+store is looked at, so that an answer from elsewhere ends the wait.
 
     Cancelled        Ctrl-C, or the end of input (Ctrl-D): the person turned away
     TerminalGone     the terminal was closed or taken away: there is no person any more
@@ -15,6 +16,7 @@ A process that runs as the same user can still type here where the kernel lets i
 import os
 import select
 import termios
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final, TypeAlias
@@ -23,12 +25,14 @@ from consentry.cli.output import encoded
 
 DEVICE: Final = "/dev/tty"
 MARK: Final = "> "
+QUIET_SECONDS: Final = 0.8
+"""So long nobody types before a question that came up by itself can be answered: nobody reads faster."""
 
 _EVERY_MS: Final = 150
 _AT_ONCE: Final = 4096
 _LONGEST: Final = 64 << 10
 _USUAL_SIZE: Final = os.terminal_size((80, 24))
-_INPUT, _OUTPUT, _LOCAL = 0, 1, 3
+_INPUT, _OUTPUT, _LOCAL, _KEYS = 0, 1, 3, 6
 
 # What a program may have left behind: an escape that was never ended, the other screen, a region that
 # scrolls, letters that are hidden or drawn as others, a mouse that types, colours that hide.
@@ -108,6 +112,31 @@ class Terminal:
             termios.tcdrain(self._descriptor)
             termios.tcflush(self._descriptor, termios.TCIFLUSH)
 
+    def await_quiet(self, is_over: IsOver) -> None:
+        """Until nobody types: the rest of a word that was meant for a program is no answer.
+
+        A program chooses the moment at which it is asked about, and hears every key before.
+        """
+        until = time.monotonic() + QUIET_SECONDS
+        with _mode(self._descriptor, echoes=False, whole_lines=False):
+            poll = select.poll()
+            poll.register(self._descriptor, select.POLLIN)
+            while (left := until - time.monotonic()) > 0:
+                if not poll.poll(min(_EVERY_MS, 1000 * left)):
+                    if is_over():
+                        raise EndedMeanwhile
+                elif not self._dropped():
+                    return  # whoever reads the answer will find the same
+                else:
+                    until = time.monotonic() + QUIET_SECONDS
+
+    def _dropped(self) -> bool:
+        """Whether there was something, and the terminal is still there."""
+        try:
+            return bool(os.read(self._descriptor, _AT_ONCE))
+        except OSError:
+            return False
+
     def line(self, is_over: IsOver) -> str:
         """The next line that is typed; `is_over` is asked time and again while nothing is."""
         while b"\n" not in self._rest and len(self._rest) < _LONGEST:
@@ -185,8 +214,8 @@ def _is_in_front(descriptor: int) -> bool:
 
 
 @contextmanager
-def _mode(descriptor: int, *, echoes: bool) -> Iterator[None]:
-    """Whole lines, with the keys that interrupt; afterwards as it was before."""
+def _mode(descriptor: int, *, echoes: bool, whole_lines: bool = True) -> Iterator[None]:
+    """Whole lines or every key, with those that interrupt; afterwards as it was before."""
     try:
         before = termios.tcgetattr(descriptor)
     except termios.error:
@@ -198,6 +227,10 @@ def _mode(descriptor: int, *, echoes: bool) -> Iterator[None]:
     wanted[_LOCAL] |= termios.ICANON | termios.ISIG | termios.ECHOE | termios.ECHOK
     shown = termios.ECHO
     wanted[_LOCAL] = wanted[_LOCAL] | shown if echoes else wanted[_LOCAL] & ~shown
+    if not whole_lines:
+        wanted[_LOCAL] &= ~termios.ICANON
+        wanted[_KEYS] = [*before[_KEYS]]
+        wanted[_KEYS][termios.VMIN], wanted[_KEYS][termios.VTIME] = 1, 0
     try:
         _set(descriptor, wanted)
         yield
