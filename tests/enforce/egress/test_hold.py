@@ -311,3 +311,30 @@ def test_a_run_that_holds_nothing_asks_nobody(ground: Ground) -> None:
     """Without a keeper a name that was not granted has no address, as ever."""
     outcome = ground.python(CONNECT.format(NAME, 80))
     assert outcome.stdout == b"gaierror\n"
+
+
+@pytest.mark.parametrize("is_granted", [False, True], ids=["asked and refused", "granted"])
+def test_a_name_that_leads_into_a_private_network_is_asked_about_by_its_address(
+    held: Ground,
+    monkeypatch: pytest.MonkeyPatch,
+    is_granted: bool,  # noqa: FBT001 - of a table
+) -> None:
+    """A program chose the name, and whoever answers for it chose where it leads: a yes says neither.
+
+    A name that leads to the public network needs no second yes, as the tests above show.
+    """
+    monkeypatch.setattr(rules, "kind_of", lambda *_: Kind.PRIVATE)
+
+    def says(place: str) -> HeldAnswer:
+        is_yes = is_granted or place.startswith(NAME)
+        return HeldAnswer.GRANTED if is_yes else HeldAnswer.REFUSED
+
+    person = Person(says)
+    with http_peer() as peer:
+        place, address = f"{NAME}:{peer.server_port}", f"127.0.0.1:{peer.server_port}"
+        outcome = held.python(GET.format(f"http://{place}/word") * 2, holds=person)
+        assert len(peer.seen) == (2 if is_granted else 0)
+    assert person.asked_for == [place, address]
+    assert len(outcome.held_operations) == 2
+    if not is_granted:
+        assert denied(outcome) == [(place, "leads to 127.0.0.1 (private)", Truth.MEDIATED)]

@@ -1,7 +1,8 @@
 """From what a program asked for to a connection: checked by name, resolved once, checked, dialled.
 
 Where the run holds what is refused, a place that was not granted waits for a person's answer between
-the first check and the rest; nothing of it is looked up or dialled before.
+the first check and the rest; nothing of it is looked up or dialled before. Where such a name leads into a
+private network, its address there is a question of its own.
 """
 
 import socket
@@ -13,7 +14,13 @@ from consentry.base.errors import BadInput
 from consentry.base.values import dataclass, replace
 from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.reached import Asked, Counted, Reached
-from consentry.enforce.egress.rules import Rules, Verdict, address_in, read_target
+from consentry.enforce.egress.rules import (
+    Rules,
+    Verdict,
+    address_in,
+    address_target,
+    read_target,
+)
 from consentry.enforce.held import HeldAnswer
 from consentry.surface.targets import Target
 
@@ -80,21 +87,26 @@ class Dialler:
         verdict = self._rules.by_name(asked)
         if not verdict.is_allowed:
             self._require_answer(asked, port, via, verdict, program)
-        return self._connect(asked, port, via, secured)
+        return self._connect(asked, port, via, secured, program)
 
     def _require_answer(
         self, asked: Target, port: int, via: str, verdict: Verdict, program: socket.socket | None
     ) -> None:
         """Waits for a yes to exactly this place, where a person can be asked; else refuses it."""
+        answer = self._answer_for(asked, program)
+        if answer is not HeldAnswer.GRANTED:
+            why = verdict.why if answer is None else _ANSWERS.get(answer, verdict.why)
+            self._refuse(asked, port, via, replace(verdict, why=why))
+
+    def _answer_for(self, asked: Target, program: socket.socket | None) -> HeldAnswer | None:
+        """What a person says to this place, which a yes opens; None where nobody is asked."""
         answer: HeldAnswer | None = None
         if self._held is not None and program is not None and self._rules.may_be_asked_about(asked):
             answer = self._held.answer_for(str(asked), program)
         if answer is HeldAnswer.GRANTED:
             with self._one_at_a_time:
                 self._rules = self._rules.with_opened(asked)
-        else:
-            why = verdict.why if answer is None else _ANSWERS.get(answer, verdict.why)
-            self._refuse(asked, port, via, replace(verdict, why=why))
+        return answer
 
     def may_name(self, name: str, ports: "tuple[int, ...]") -> bool:
         """Whether a name may be looked up: on one port or the other it was granted, or can be."""
@@ -140,12 +152,17 @@ class Dialler:
         self._note(line.asked.host, line.asked.port or 0, line.via, verdict)
 
     def _connect(
-        self, asked: Target, port: int, via: str, secured: "Secured | None" = None
+        self,
+        asked: Target,
+        port: int,
+        via: str,
+        secured: "Secured | None",
+        program: socket.socket | None,
     ) -> Line:
         refused: Verdict | None = None
         problem = "the name is not known"
         for address in self._addresses(asked, port):
-            verdict = self._rules.by_address(asked, address)
+            verdict = self._verdict(asked, address, program)
             if not verdict.is_allowed:
                 refused = refused or verdict
                 continue
@@ -165,6 +182,14 @@ class Dialler:
         granted = self._rules.by_name(asked)
         self._note(asked.host, port, via, Verdict(is_allowed=True, rule=granted.rule, why=problem))
         raise NotReached(problem, is_refused=False)
+
+    def _verdict(self, asked: Target, address: Address, program: socket.socket | None) -> Verdict:
+        """On the address; where the name was opened by an answer, a person may be asked for it, too."""
+        verdict = self._rules.by_address(asked, address)
+        if not verdict.is_allowed and self._rules.by_name(asked).is_held:
+            self._answer_for(address_target(address, asked), program)
+            verdict = self._rules.by_address(asked, address)
+        return verdict
 
     def _addresses(self, asked: Target, port: int) -> list[Address]:
         literal = address_in(asked)

@@ -77,11 +77,15 @@ class Rules:
         if not granted.is_allowed or granted.rule == ANY_AT_ALL:
             return granted
         kind = kind_of(address, self.is_own)
-        literal = Target.parse(_spelled(str(address), asked.port))
-        is_named = self._names_address(literal)
+        literal = address_target(address, asked)
+        is_named = self._names_address(literal) or (
+            literal in self.opened and kind in GRANTED_BY_NAME
+        )
         if is_named or (kind in (Kind.LOOPBACK, Kind.OWN) and self._is_granted_localhost(asked)):
             return granted
-        harmless = (Kind.PUBLIC,) if granted.rule == ANY_PUBLIC else GRANTED_BY_NAME
+        # A program chose the name that a person said yes to, and may answer for where it leads.
+        is_chosen = granted.rule == ANY_PUBLIC or granted.is_held
+        harmless = (Kind.PUBLIC,) if is_chosen else GRANTED_BY_NAME
         if kind in harmless:
             return granted
         return Verdict(
@@ -128,6 +132,11 @@ def read_target(host: str, port: int) -> Target:
     if is_odd or not bare or any(character in _NEVER_ASKED for character in bare):
         raise BadInput(Code.SURFACE_HOST, f"`{host}` is no host that could be reached")
     return Target.parse(_spelled(bare, port))
+
+
+def address_target(address: Address, asked: Target) -> Target:
+    """The address that a name leads to, on the same port, as a place of its own."""
+    return Target.parse(_spelled(str(address), asked.port))
 
 
 def address_in(asked: Target) -> Address | None:
