@@ -5,6 +5,7 @@ import pytest
 from consentry.base.canonical import Json
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Refused
+from consentry.base.safetext import safe_line
 from consentry.base.values import replace
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.escalation import escalation_digest, format_escalation_request
@@ -67,11 +68,16 @@ def test_who_asks_is_the_capability_or_the_task() -> None:
 
 
 def test_a_name_cannot_make_the_question_longer() -> None:
-    """A task's id is anybody's words: it stays on its line."""
+    """A task's id is anybody's words: of a long one the beginning is asked with."""
     hostile = replace(ASK, name=None, request=replace(REQUEST, capability_id="x\nyes? " * 100))
+    assert len(hostile.question(session_id=None, policy_hash=None).text) < 200
+
+
+def test_the_question_is_made_safe_where_it_is_shown_and_only_there() -> None:
+    """Its text holds the name as it is: escaped here, it would be escaped twice on a terminal."""
+    hostile = replace(ASK, name=None, request=replace(REQUEST, capability_id="x\nyes?"))
     text = hostile.question(session_id=None, policy_hash=None).text
-    assert "\n" not in text
-    assert len(text) < 200
+    assert safe_line(text) == "may x\\u{a}yes? go from minimal to network-api?"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
+from consentry.base.safetext import safe_line
 from consentry.base.units import Duration
 from consentry.base.values import replace
 from consentry.decide.approval import ApprovalRequest
@@ -113,9 +114,17 @@ def test_names_of_strangers_draw_nothing() -> None:
     """Whatever a path, a program or an argument holds, each line stays one line of ours."""
     bad = "a\x1b[2J\nb\u202e\u200b"
     ask = replace(ASK, resource=bad, program=bad, arguments=(bad,), workspace=bad, run=bad)
-    for line in (*ask.lines(), asked(ask).text):
+    for line in ask.lines():
         assert line.isprintable()
     assert len(ask.lines()) == len(ASK.lines())
+
+
+def test_the_question_is_made_safe_where_it_is_shown_and_only_there() -> None:
+    """Its text holds the names as they are: escaped here, they would be escaped twice on a terminal."""
+    bad = "a\x1b[2J\nb"
+    text = asked(replace(ASK, resource=bad, program=bad)).text
+    assert text == f"may {bad} read {bad}?"
+    assert safe_line(text) == "may a\\u{1b}[2J\\u{a}b read a\\u{1b}[2J\\u{a}b?"
 
 
 def test_a_long_name_is_shown_whole() -> None:

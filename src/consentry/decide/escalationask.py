@@ -29,7 +29,7 @@ TASK_PREFIX: Final = "task:"
 REPORTED: Final = "reported by the program itself, not observed"
 """How a question is headed that rests on a program's own word."""
 
-_SHOWN_NAME: Final = 120
+_MOST_NAME: Final = 120
 _SHOWN_LINE: Final = 400
 _KEPT_NOTE: Final = (
     "The set is kept with the capability until its code changes, and holds in every workspace."
@@ -114,9 +114,9 @@ class EscalationAsk:
         return escalation_digest(self.execution_id, self.request.capability_id)
 
     def question(self, *, session_id: str | None, policy_hash: Digest | None) -> Question:
-        """The question that is put for it."""
+        """The question that is put for it; its text is made safe where it is shown, as any other."""
         request = self.request
-        called = safe_line(self.name or request.capability_id, limit=_SHOWN_NAME)
+        called = (self.name or request.capability_id)[:_MOST_NAME]
         return Question(
             kind=RequestKind.ESCALATION,
             subject=self.subject,
@@ -128,7 +128,7 @@ class EscalationAsk:
         )
 
     def lines(self) -> tuple[str, ...]:
-        """The whole prompt, each value on one line of its own; not yet escaped for a terminal."""
+        """The whole prompt in safe text, each value on a line of its own."""
         lines: list[str] = []
         if self.truth_note is not None:
             lines += [_line(self.truth_note), ""]

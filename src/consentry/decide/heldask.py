@@ -96,16 +96,20 @@ class HeldAsk:
 
     @property
     def who(self) -> str:
-        """Whoever waits: the program where it is known, else the subject of the run."""
-        return safe_line(self.program or self.subject.partition(":")[2], limit=_SHOWN_NAME)
+        """Whoever waits, in safe text."""
+        return safe_line(self._name, limit=_SHOWN_NAME)
+
+    @property
+    def _name(self) -> str:
+        """The program where it is known, else the subject of the run."""
+        return self.program or self.subject.partition(":")[2]
 
     def question(self, *, session_id: str | None, policy_hash: Digest | None) -> Question:
-        """The question that is put for it."""
-        resource = safe_line(self.resource, limit=_SHOWN_LINE)
+        """The question that is put for it; its text is made safe where it is shown, as any other."""
         return Question(
             kind=RequestKind.HOLD,
             subject=self.subject,
-            text=f"may {self.who} {self.wants} {resource}?",
+            text=f"may {self._name} {self.wants} {self.resource}?",
             preview=self.to_json(),
             digest=self.digest,
             policy_hash=policy_hash,

@@ -100,7 +100,7 @@ class DecisionRequired:
 
     `request_id` is what a response names. `prompt` is all that a person should see: besides the
     description what the larger set adds, what the code did so far, and a heading where the denial is
-    the program's own word. Each value in it is on one line; escape it for the place it is shown in.
+    the program's own word. Each value in it is on one line, in safe text; a page escapes it as ever.
     """
 
     timestamp: int
