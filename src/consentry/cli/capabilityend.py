@@ -65,7 +65,7 @@ def document_of(over: CapabilityRun, status: int) -> dict[str, object]:
             for each in over.attempts
         ],
         "capability": None if over.capability is None else capability_document(over.capability),
-        "escalations": [_escalation(each) for each in over.escalations],
+        "escalations": [each.to_json() for each in over.escalations],
     }
 
 
@@ -137,15 +137,3 @@ def _answer(over: CapabilityRun, desk: Desk) -> Code | None:
         except Refused as no:
             return no.code
     return code if code in _ANSWERS else None
-
-
-def _escalation(escalated: Escalated) -> dict[str, object]:
-    return {
-        "approved": escalated.approved,
-        "newSet": None if escalated.new_set is None else escalated.new_set.value,
-        "code": escalated.code,
-        "feedback": escalated.feedback,
-        "help": escalated.help_line,
-        "request": None if escalated.request is None else escalated.request.to_json(),
-        "requestId": escalated.request_id,
-    }

@@ -66,6 +66,18 @@ class Escalated:
     request: PermissionEscalationRequest | None = None
     request_id: str | None = None
 
+    def to_json(self) -> dict[str, Json]:
+        """As it is serialised."""
+        return {
+            "approved": self.approved,
+            "newSet": None if self.new_set is None else self.new_set.value,
+            "code": self.code,
+            "feedback": self.feedback,
+            "help": self.help_line,
+            "request": None if self.request is None else self.request.to_json(),
+            "requestId": self.request_id,
+        }
+
 
 class AskEscalation(Protocol):
     """Puts the question of an execution, once."""

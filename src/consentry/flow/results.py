@@ -1,8 +1,8 @@
 """What a host program gets back: how a task ended, and how a person decided.
 
 A task that fails is a result and raises nothing. After a rejection the error is the original one;
-`escalation` beside it says what came of asking, with a code where nothing was opened. The text of an error is the program's
-own: escape it where it is shown.
+`escalation` beside it says what came of asking, with a code where nothing was opened. The text of an
+error is the program's own: escape it where it is shown.
 """
 
 from typing import Any, Final
@@ -72,7 +72,7 @@ class TaskResult:
             "result": self.result,
             "error": None if self.error is None else self.error.to_json(),
             "permissionSet": self.permission_set.value,
-            "escalation": None if self.escalation is None else _in_json(self.escalation),
+            "escalation": None if self.escalation is None else self.escalation.to_json(),
             "runIds": list(self.run_ids),
         }
 
@@ -147,18 +147,6 @@ class HilDecision:
             "feedback": self.feedback,
             "ownAnswer": self.own_answer,
         }
-
-
-def _in_json(escalated: Escalated) -> dict[str, Json]:
-    return {
-        "approved": escalated.approved,
-        "newSet": None if escalated.new_set is None else escalated.new_set.value,
-        "code": escalated.code,
-        "feedback": escalated.feedback,
-        "help": escalated.help_line,
-        "request": None if escalated.request is None else escalated.request.to_json(),
-        "requestId": escalated.request_id,
-    }
 
 
 def answer_of(request: ApprovalRequest) -> EscalationAnswer:
