@@ -187,3 +187,49 @@ print(tried(os.mkdir, "/var/spool/new"), tried(read, "/var/lib/dpkg/status"), tr
     told = ground.run(code, answers=YES)
     assert said_in_order(told) == ["ENOENT ENOENT", "ENOENT ENOENT ENOENT"]
     assert told["asked"] == []
+
+
+OBEYED = (
+    ".git/hooks/pre-commit",
+    ".envrc",
+    ".Git/Config",
+    "bare.git/config",
+    "repo/hooks",
+    "new/HEAD",
+)
+WRITES_OBEYED = """
+for name in NAMES:
+    print(tried(write, f"{P}/out/{name}"), tried(write, name))
+print(tried(os.mkdir, P + "/out/.husky"), tried(write, P + "/out/plain"))
+""".replace("NAMES", repr(OBEYED))
+
+
+def test_nobody_is_asked_to_have_names_written_that_other_programs_obey(ground: Ground) -> None:
+    """A yes is for the run, and they are obeyed later, outside of it; reading them is asked for."""
+    for root in ("out", "ws"):
+        for name in (
+            "repo/HEAD",
+            "new/config",
+            ".git/HEAD",
+            ".git/hooks/x",
+            ".Git/x",
+            "bare.git/x",
+        ):
+            ground.put(f"{root}/{name}")
+    wish = {"answers": YES, "write": ["./writable/", "/tmp/"]}
+    ground.put("ws/writable/x")
+    told = ground.run(WRITES_OBEYED, **wish)
+    *lines, last = said_in_order(told)
+    assert set(" ".join(lines).split()) <= {"EACCES", "EROFS"}, lines
+    assert last == "EACCES done"
+    assert [each[2] for each in told["asked"]] == [str(ground.place / "out/plain")]
+    assert not (ground.place / "out/.git/hooks/pre-commit").exists()
+    code = "print(read(P + '/out/.git/HEAD'))"
+    assert said_in_order(ground.run(code, answers=YES)) == ["SECRET"]
+    weakened = (
+        "from consentry.enforce.native import heldplan\n"
+        "heldplan.NeverHeld.rule_against_writing = lambda self, path, is_folder: None"
+    )
+    told = ground.run(WRITES_OBEYED, **wish, owner=weakened)
+    assert said_in_order(told)[0] == "done done"
+    assert (ground.place / "out/.git/hooks/pre-commit").exists()

@@ -93,7 +93,7 @@ class HeldLine:
     ) -> None:
         path = os.fsdecode(asked["path"])
         is_direct = asked["writes"] and not asked["layer"]
-        if self._never.rule_against(path) or (is_direct and not self._desk.allows_direct):
+        if self._is_never_held(path, asked) or (is_direct and not self._desk.allows_direct):
             self._answer(number, CLOSED)
             return
         program = asked["program"]
@@ -116,6 +116,13 @@ class HeldLine:
             self._answer(number, answer.value)
 
         self._numbers[number] = self._desk.ask(same, held, answered, wider)
+
+    def _is_never_held(self, path: str, asked: dict[str, Any]) -> bool:
+        is_folder = asked["verb"] == Verb.MKDIR
+        rule = self._never.rule_against(path)
+        if rule is None and asked["writes"]:
+            rule = self._never.rule_against_writing(path, is_folder=is_folder)
+        return rule is not None
 
     def _answer(self, number: int, word: str) -> None:
         with suppress(OSError), self._one_at_a_time:

@@ -2,7 +2,8 @@
 
 The launcher gets the grants as tables of names, so that it can tell what they refuse. What may never be
 asked for is decided here, by the name of the very thing that was pinned: protected roots, what the run
-denies or hides, and our own state directory.
+denies or hides, and our own state directory. Nor is anybody asked to have names written that other programs
+obey: a yes is for this run, and whoever obeys them is outside of it, later.
 """
 
 import os
@@ -13,11 +14,13 @@ from typing import Any, Final
 from consentry.base.errors import BadInput
 from consentry.enforce.confinement import Confinement
 from consentry.enforce.facts import HostView
+from consentry.enforce.layer import FileType
 from consentry.enforce.mounts import read_mounts
 from consentry.enforce.native.findings import USUAL
 from consentry.enforce.native.planner import Plan
 from consentry.enforce.native.planparts import existing_places
 from consentry.enforce.native.visibleplan import doors_to_the_kernel
+from consentry.enforce.newnames import NewNames
 from consentry.enforce.roots import OWN_FOLDERS
 from consentry.enforce.writerules import WriteRules
 from consentry.surface.pattern import Anchor, Pattern
@@ -76,6 +79,7 @@ class NeverHeld:
             nothing, workspace=wanted.workspace, home=home, denied=wanted.denied
         )
         self._hidden = frozenset(self._hidden_places(wanted, plan, home, state))
+        self._names: NewNames | None = None
 
     @staticmethod
     def _hidden_places(
@@ -86,6 +90,20 @@ class NeverHeld:
         yield from map(str, existing_places(wanted.denied, wanted.workspace, home))
         if state is not None:
             yield os.path.realpath(state)
+
+    def rule_against_writing(self, path: str, *, is_folder: bool) -> str | None:
+        """Why nobody is asked to have it written; None where somebody is."""
+        if self._names is None:
+            self._names = NewNames()  # a table to be read, which most runs do not need
+        kind = FileType.FOLDER if is_folder else FileType.FILE
+
+        def siblings() -> list[bytes]:
+            try:
+                return os.listdir(os.fsencode(os.path.dirname(path)))  # noqa: PTH120, PTH208 - bytes
+            except OSError:
+                return []
+
+        return self._names.rule_against(os.fsencode(path), b"/", kind, siblings)
 
     def rule_against(self, path: str) -> str | None:
         """Why nobody is asked about it; None where somebody is."""
