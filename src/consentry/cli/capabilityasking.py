@@ -44,9 +44,7 @@ class TerminalEscalations:
 
     def _left(self, ask: EscalationAsk) -> ApprovalRequest:
         """Puts the question for whoever comes by, with the time that such a question has."""
-        desk = self.desk
-        question = StoredEscalations(desk, self.around).question(ask)
-        return desk.requests.ask_once(question, Waits.PARKED.within(desk.settings))[0]
+        return StoredEscalations(self.desk, self.around).put(ask, Waits.PARKED)
 
 
 class Elsewhere:

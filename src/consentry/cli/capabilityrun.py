@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +13,10 @@ from consentry.cli.capabilityasking import TerminalEscalations
 from consentry.cli.capabilityend import document_of, status_of, tell_end
 from consentry.cli.capabilityplace import complete_capability, found_capability
 from consentry.cli.codevalues import argument
-from consentry.cli.command import PlainCommand, Text, output_of, usage_problem
+from consentry.cli.command import PlainCommand, Text, output_of
 from consentry.cli.output import Output
 from consentry.cli.runoptions import (
+    held_here,
     limit_options,
     limits_of,
     many,
@@ -31,11 +31,8 @@ from consentry.service.capabilityruns import CapabilityDesk, CapabilityWish
 from consentry.service.escalationasking import escalation_desk
 from consentry.service.ownsettings import own_settings
 from consentry.service.refusals import journal_of_terminal
-from consentry.service.surroundings import Surroundings, look_around
+from consentry.service.surroundings import look_around
 from consentry.surface.lattice import NOTHING
-
-if TYPE_CHECKING:
-    from consentry.service.holding import Holding
 
 PAGE = Page(
     summary="Run a saved capability in its permission set, and print its result as JSON.",
@@ -77,8 +74,6 @@ PAGE = Page(
     read_on=("docs/how-to/save-and-run-capabilities.md; `consentry why` explains the last run.",),
 )
 
-_LONGEST_ID = 200
-
 
 @click.pass_context
 def _run(
@@ -104,7 +99,7 @@ def _run(
             arguments=dict(map(argument, arg)),
             network=net,
             limits=limits_of(limits),
-            execution_id=None if execution is None else _named(execution),
+            execution_id=execution,
             holds=hold,
         )
         with journal_of_terminal(around) as journal:
@@ -116,7 +111,7 @@ def _run(
                 around,
                 ask=ask,
                 workspace=workspace,
-                holding=_holding(around) if hold else None,
+                holding=held_here(around) if hold else None,
             ) as runs:
                 over = runs.run(wish, partial(_streams, output, holds=hold))
             status, is_ours = status_of(over, desk)
@@ -127,15 +122,6 @@ def _run(
         again = _typed(name, {"arg": arg, "net": net, "workspace": workspace, **limits})
         tell_end(output, over, name, again)
     return status
-
-
-def _named(execution: str) -> str:
-    if not execution or not execution.isprintable() or len(execution) > _LONGEST_ID:
-        raise usage_problem(
-            f"`--execution {execution}` is not the id of an execution",
-            "take it from the line that was printed when it was left",
-        )
-    return execution
 
 
 def _typed(name: str, options: Mapping[str, str | int | tuple[str, ...] | None]) -> list[str]:
@@ -150,12 +136,6 @@ def _typed(name: str, options: Mapping[str, str | int | tuple[str, ...] | None])
 
 def _streams(output: Output, _: str, *, holds: bool) -> AbstractContextManager[Io]:
     return streams_of_code(captured=output.json, holds=holds)
-
-
-def _holding(around: Surroundings) -> "Holding":
-    from consentry.cli.heldprompt import terminal_holding  # noqa: PLC0415 - few runs ask
-
-    return terminal_holding(around)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (

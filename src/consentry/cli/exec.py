@@ -1,7 +1,6 @@
 """`consentry exec`: runs one program, confined to what the line names."""
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +10,7 @@ from consentry.cli.output import write_message
 from consentry.cli.runoptions import (
     exit_status,
     ground_options,
+    held_here,
     hold_option,
     limit_options,
     limits_of,
@@ -33,12 +33,9 @@ from consentry.service.refusals import (
     found_profile,
     journal_of_terminal,
 )
-from consentry.service.surroundings import Surroundings, look_around
+from consentry.service.surroundings import look_around
 from consentry.service.takeover import Arrival
 from consentry.surface.modes import Denials, LayerPlace, View
-
-if TYPE_CHECKING:
-    from consentry.service.holding import Holding
 
 PAGE = Page(
     summary="Run a program, confined to what this line names.",
@@ -156,7 +153,7 @@ def _exec(
                 workspace=workspace,
                 keep_partial=keep_partial,
                 arrival=Arrival.WHEN_COMMITTED if rehearse else Arrival.AT_ITS_END,
-                holding=_holding(around) if hold else None,
+                holding=held_here(around) if hold else None,
             )
         status, is_ours = exit_status(run.status, run.outcome)
         ours.status = status if is_ours else ExitStatus.DONE
@@ -170,12 +167,6 @@ def _exec(
         if lines:
             write_message("\n".join(lines))
     return status
-
-
-def _holding(around: Surroundings) -> "Holding":
-    from consentry.cli.heldprompt import terminal_holding  # noqa: PLC0415 - few runs ask
-
-    return terminal_holding(around)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (

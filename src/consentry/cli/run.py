@@ -3,7 +3,6 @@
 import os
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +15,7 @@ from consentry.cli.progressline import streams_with_progress
 from consentry.cli.runcompany import TerminalCompany
 from consentry.cli.runoptions import (
     exit_status,
+    held_here,
     hold_option,
     place_options,
     run_document,
@@ -30,13 +30,10 @@ from consentry.enforce.native.streamends import Io
 from consentry.service.approvals import Desk
 from consentry.service.durations import estimate_of
 from consentry.service.refusals import journal_of_terminal
-from consentry.service.surroundings import Surroundings, look_around
+from consentry.service.surroundings import look_around
 from consentry.service.toolcalls import ToolCall
 from consentry.service.toolruns import ToolRun, ToolRunner, ToolWish, find_request
 from consentry.store.journal import Journal
-
-if TYPE_CHECKING:
-    from consentry.service.holding import Holding
 
 PAGE = Page(
     summary="Run a tool: see what it wants, decide, confine it to that, have it on record.",
@@ -116,7 +113,7 @@ def _run(
     with status_apart(status_fd) as ours:
         _require_one(words, request, config, workspace)
         around = look_around(os.environ)
-        holding = _holding(around) if hold else None
+        holding = held_here(around) if hold else None
         wish = ToolWish(rehearse, keep_partial, waits=not no_wait, holding=holding)
         with journal_of_terminal(around) as journal:
             runner = ToolRunner(journal, around, TerminalCompany(journal, around, output), wish)
@@ -133,12 +130,6 @@ def _run(
     elif not output.quiet:
         tell_end(over, open_io.estimate)
     return status
-
-
-def _holding(around: Surroundings) -> "Holding":
-    from consentry.cli.heldprompt import terminal_holding  # noqa: PLC0415 - few runs ask
-
-    return terminal_holding(around)
 
 
 def _status(over: ToolRun) -> tuple[int, bool]:

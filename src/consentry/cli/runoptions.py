@@ -4,6 +4,7 @@ import base64
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +16,11 @@ from consentry.enforce.confinement import Limits
 from consentry.enforce.engine import Outcome
 from consentry.record.auditfields import ExecutionStatus
 from consentry.service.runledger import Run
+from consentry.service.surroundings import Surroundings
 from consentry.surface.permission_sets import PermissionSet
+
+if TYPE_CHECKING:
+    from consentry.service.holding import Holding
 
 
 def ground_options() -> list[click.Option]:
@@ -72,6 +77,13 @@ def hold_option() -> click.Option:
         is_flag=True,
         help="Ask at the moment of a denial, while the program waits; its view is `visible`.",
     )
+
+
+def held_here(around: Surroundings) -> "Holding":
+    """How what is held is asked about: at this terminal, or else told of there."""
+    from consentry.cli.heldprompt import terminal_holding  # noqa: PLC0415 - few runs ask
+
+    return terminal_holding(around)
 
 
 def limit_options() -> list[click.Option]:

@@ -32,7 +32,7 @@ _LONGEST_ID: Final = 256
 def _check_id(what: str, given: str | None) -> None:
     """Raises for an id that no record could name."""
     if given is not None and not (0 < len(given) <= _LONGEST_ID and given.isprintable()):
-        raise UsageProblem(Code.USAGE, f"`{given[:_LONGEST_ID]}` is not the id of a {what}")
+        raise UsageProblem(Code.USAGE, f"`{given[:_LONGEST_ID]}` is not the id of {what}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class CapabilityWish:
     holds: bool = False
 
     def __post_init__(self) -> None:
-        _check_id("execution", self.execution_id)
+        _check_id("an execution", self.execution_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +63,8 @@ class TaskWish:
     execution_id: str | None = None
 
     def __post_init__(self) -> None:
-        _check_id("task", self.task_id)
-        _check_id("execution", self.execution_id)
+        _check_id("a task", self.task_id)
+        _check_id("an execution", self.execution_id)
         if self.code.permission_set is PermissionSet.TRUSTED:
             message = f"`{PermissionSet.TRUSTED}` is never given to the code of a task"
             raise UsageProblem(Code.PERMISSION_SET, message)

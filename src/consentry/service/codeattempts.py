@@ -218,10 +218,8 @@ def _asked_meanwhile(
     from consentry.service.ownsettings import own_settings  # noqa: PLC0415 - as above
 
     run = HeldRun.of(bound.confinement, order.decision, allows_direct=False)
-    holding = place.holding or Holding()
-    return held_questions(
-        order.journal, run, holding, order.io, lambda: own_settings(place.around).approvals
-    )
+    settings = own_settings(place.around).approvals
+    return held_questions(order.journal, run, place.holding or Holding(), order.io, settings)
 
 
 def _deno(place: CodePlace, code: CodeInSet, workspace: Path) -> _Start:

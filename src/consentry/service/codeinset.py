@@ -5,10 +5,11 @@ The same for a saved capability and for the code of a task.
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from consentry.base.values import dataclass, field
 from consentry.decide.capabilities import Language
+from consentry.decide.escalationreach import DENO, NATIVE
 from consentry.enforce.confinement import Limits
 from consentry.enforce.native.snippets import SnippetError
 from consentry.enforce.native.streamends import Io
@@ -18,9 +19,6 @@ from consentry.surface.permission_sets import PermissionSet
 
 OpenIo: TypeAlias = Callable[[str], AbstractContextManager[Io]]
 """Takes the streams for one attempt of what has that name; a terminal is for questions between."""
-
-NATIVE: Final = "native"
-DENO: Final = "deno"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,7 @@ class StoredEscalations:
         found = self.desk.requests.latest_about(digest, 1)
         return self.desk.look(found[0].request_id) if found else None
 
-    def question(self, ask: EscalationAsk) -> Question:
+    def _question(self, ask: EscalationAsk) -> Question:
         """What is asked, in this session and under the policy of its workspace."""
         from consentry.service.staleness import policy_in  # noqa: PLC0415 - few executions ask
 
@@ -40,12 +40,15 @@ class StoredEscalations:
         policy = policy_in(self.around, journal, ask.workspace)
         return ask.question(session_id=journal.context.session_id, policy_hash=policy)
 
+    def put(self, ask: EscalationAsk, waits: Waits = Waits.ESCALATION) -> ApprovalRequest:
+        """The request of this execution: a new one, or the one that was made before as it stands."""
+        within = waits.within(self.desk.settings)
+        request, is_new = self.desk.requests.ask_once(self._question(ask), within)
+        return request if is_new else self.desk.look(request.request_id)
+
     def __call__(self, ask: EscalationAsk) -> ApprovalRequest:
         """The request when it has ended."""
-        desk = self.desk
-        within = Waits.ESCALATION.within(desk.settings)
-        request, _ = desk.requests.ask_once(self.question(ask), within)
-        return desk.wait(request, self.asker)
+        return self.desk.wait(self.put(ask), self.asker)
 
 
 def escalation_desk(journal: Journal, settings: ApprovalSettings, around: Surroundings) -> Desk:

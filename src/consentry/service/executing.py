@@ -29,7 +29,7 @@ from consentry.flow import executor
 from consentry.flow.commands import CommandQueue, check_seconds
 from consentry.flow.executor import OnDecision, OnEvent, Ports
 from consentry.record.auditfields import Trigger
-from consentry.service.approvals import Desk, Waits
+from consentry.service.approvals import Desk
 from consentry.service.capabilityruns import CapabilityDesk
 from consentry.service.escalationasking import StoredEscalations, escalation_desk
 from consentry.service.givenvalues import Word, words_of
@@ -175,10 +175,7 @@ class StoredQuestions:
 
     def put(self, ask: EscalationAsk) -> ApprovalRequest:
         """The request of this execution: a new one, or the one that was made before."""
-        question = StoredEscalations(self.desk, self.around).question(ask)
-        within = Waits.ESCALATION.within(self.desk.settings)
-        request, is_new = self.desk.requests.ask_once(question, within)
-        return request if is_new else self.desk.look(request.request_id)
+        return StoredEscalations(self.desk, self.around).put(ask)
 
     def look(self, request_id: str) -> ApprovalRequest:
         """The request as it stands now; a deadline that passed has denied it."""

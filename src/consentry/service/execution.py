@@ -128,4 +128,4 @@ def asked_meanwhile(
 
     allows_direct = arrival is Arrival.AT_ITS_END
     run = HeldRun.of(bound.confinement, allows_direct=allows_direct)
-    return held_questions(journal, run, holding, io, lambda: own_settings(around).approvals)
+    return held_questions(journal, run, holding, io, own_settings(around).approvals)

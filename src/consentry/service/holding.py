@@ -14,7 +14,7 @@ anything: the engine does, for the one object that it has pinned.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Condition, Thread
 from typing import Final
@@ -280,15 +280,12 @@ class HeldRequests:
 def held_questions(
     journal: Journal,
     run: HeldRun,
-    holding: Holding | None,
+    holding: Holding,
     io: Io,
-    settings: Callable[[], ApprovalSettings] = ApprovalSettings,
+    settings: ApprovalSettings,
 ) -> Iterator[None]:
-    """What the run of this `io` is refused is asked about meanwhile; without a `holding` it is not."""
-    if holding is None:
-        yield
-        return
-    keeper = HeldRequests(journal, run, holding, settings(), curtain=io.curtain)
+    """What the run of this `io` is refused is asked about meanwhile."""
+    keeper = HeldRequests(journal, run, holding, settings, curtain=io.curtain)
     io.holds, io.begins = keeper, keeper.begun
     try:
         yield

@@ -17,7 +17,7 @@ from consentry.decide.escalation import denials_said, reason_of
 from consentry.decide.escalation_handler import AskEscalation
 from consentry.decide.escalationask import REPORTED, EscalationAsk
 from consentry.decide.escalationdelta import added_in_words
-from consentry.decide.escalationreach import NotOpened, least_covering
+from consentry.decide.escalationreach import DENO, NATIVE, NotOpened, least_covering
 from consentry.decide.escalationrequest import PermissionEscalationRequest
 from consentry.decide.permissionaudit import EscalationRefusal
 from consentry.enforce.confinement import Limits
@@ -27,7 +27,7 @@ from consentry.flow.tasks import SandboxConfig, Task
 from consentry.record.auditfields import ExecutionStatus
 from consentry.service.binding import named_place, protected_in, workspace_here
 from consentry.service.capabilityruns import CapabilityDesk, CapabilityRun, CapabilityWish, TaskWish
-from consentry.service.codeinset import DENO, NATIVE, CodeInSet
+from consentry.service.codeinset import CodeInSet
 from consentry.service.programsearch import is_protected
 from consentry.service.surroundings import Surroundings
 from consentry.surface.permission_sets import definition

@@ -211,8 +211,7 @@ class ToolRunner:
         wanted = ready.bound.bound.confinement
         allows_direct = arrival is Arrival.AT_ITS_END
         run = HeldRun.of(wanted, decided.decision, allows_direct=allows_direct)
-        settings = ready.effective.settings.approvals
-        return held_questions(self.journal, run, holding, io, lambda: settings)
+        return held_questions(self.journal, run, holding, io, ready.effective.settings.approvals)
 
     def _arrival(self, decided: Decided) -> Arrival:
         if decided.route.needs_second_yes:
