@@ -193,6 +193,15 @@ def test_the_last_words_of_deno() -> None:
     assert said_at_the_end(b"error of mine") is None
 
 
+def test_what_cannot_be_loaded_is_told_in_the_words_of_deno() -> None:
+    """An import that leads nowhere ends code before it begins; its own words are no such error."""
+    said = b'\x1b[31merror\x1b[0m: Module not found "file:///x.ts".\n    at file:///capability/a.ts:1:19\n'
+    error = said_at_the_end(said)
+    assert error is not None
+    assert (error.type, error.message) == ("ModuleError", 'Module not found "file:///x.ts".')
+    assert said_at_the_end(b"error: of mine\nat home") is None
+
+
 def test_what_is_printed_is_handed_on_while_it_comes() -> None:
     """Where output leads somewhere, it arrives without the result, before the end."""
     reader, writer = os.pipe()

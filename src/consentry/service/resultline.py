@@ -18,12 +18,16 @@ from consentry.enforce.native.streamends import Io
 from consentry.enforce.streams import write_all
 
 NO_RESULT: Final = "NoResult"
+NOT_LOADED: Final = "ModuleError"
+"""What Deno's refusal to load a module is called: Deno itself has no name for it."""
 
 _PART: Final = 1 << 16
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _LAST_WORDS: Final = re.compile(
     r"^error: (?:Uncaught (?:\(in promise\) )?)?(\w+): (.*)$", re.MULTILINE
 )
+# What could not be loaded has no type of its own, and is followed by where it is named.
+_NOT_LOADED: Final = re.compile(r"^error: (.+)\n +at file:", re.MULTILINE)
 
 
 class ResultLine:
@@ -92,8 +96,12 @@ def _read(content: bytes) -> tuple[object, SnippetError | None]:
 
 def said_at_the_end(stderr: bytes) -> SnippetError | None:
     """The error that Deno itself printed of code that never came to say anything."""
-    found = _LAST_WORDS.findall(_COLOURS.sub("", stderr.decode("utf-8", "replace")))
-    return SnippetError(*found[-1]) if found else None
+    text = _COLOURS.sub("", stderr.decode("utf-8", "replace"))
+    found = _LAST_WORDS.findall(text)
+    if found:
+        return SnippetError(*found[-1])
+    unloaded = _NOT_LOADED.findall(text)
+    return SnippetError(NOT_LOADED, unloaded[-1]) if unloaded else None
 
 
 class Relay:
@@ -109,12 +117,11 @@ class Relay:
         self.kept = b""
 
     def begin(self) -> None:
-        """Stands between; where the output leads nowhere it is kept, and its result seen in passing.
+        """Stands between; the result is seen in passing.
 
-        What is kept has a bound, and the result comes last.
+        What is printed is kept as well, in bounds: code that never began says why on the other stream.
         """
-        if self._leads_to is None:
-            self._io.keeps = True
+        self._io.keeps = True
         self._reader, self._io.stdout = os.pipe2(os.O_CLOEXEC)
         self._thread = Thread(target=self._pass, daemon=True)
         self._thread.start()
