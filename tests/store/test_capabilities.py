@@ -80,6 +80,15 @@ def test_capabilities_are_listed_by_name(keepers: Keepers) -> None:
     assert [each.name for each in keepers.capabilities.list()] == ["a", "a.1", "b", "c"]
 
 
+def test_a_list_of_heads_says_all_but_the_code(keepers: Keepers) -> None:
+    """A list of many large capabilities reads none of their code."""
+    for name in ("b", "a"):
+        saved(keepers, name, f"print({name!r})\n")
+    whole = [dict(each.to_json()) for each in keepers.capabilities.list()]
+    assert [each.pop("code") for each in whole] == ["print('a')\n", "print('b')\n"]
+    assert [each.to_json() for each in keepers.capabilities.heads()] == whole
+
+
 def test_the_same_code_is_saved_once(keepers: Keepers) -> None:
     """Nothing is recorded, and a set that was approved stays."""
     capability = saved(keepers)

@@ -8,7 +8,7 @@ from consentry.cli.capabilitytext import document_of
 from consentry.cli.command import PlainCommand, output_of
 from consentry.cli.output import Output
 from consentry.cli.table import Page
-from consentry.decide.capabilities import Capability, determine_permission_set
+from consentry.decide.capabilities import CapabilityHead, determine_permission_set
 
 PAGE = Page(
     summary="List the saved capabilities, by name.",
@@ -51,7 +51,7 @@ def _list(ctx: click.Context) -> ExitStatus:
     return ExitStatus.DONE
 
 
-def _cells(capability: Capability) -> tuple[str, ...]:
+def _cells(capability: CapabilityHead) -> tuple[str, ...]:
     runs_in, stored = determine_permission_set(capability), capability.permission_set
     return (
         capability.name,

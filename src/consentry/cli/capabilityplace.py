@@ -16,7 +16,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, UsageProblem
 from consentry.base.ids import Uuid7Ids
 from consentry.cli.command import usage_problem
-from consentry.decide.capabilities import Capability, check_name
+from consentry.decide.capabilities import Capability, CapabilityHead, check_name
 from consentry.decide.identity import SYSTEM
 from consentry.record.envelope import Context
 from consentry.service import capabilities
@@ -57,9 +57,9 @@ def capabilities_to_read() -> Iterator[Journal | None]:
         yield Journal(ledger, Uuid7Ids(clock), clock, Context(SYSTEM, _READER))
 
 
-def saved_here(journal: Journal | None) -> Sequence[Capability]:
-    """All that are saved, by name."""
-    return [] if journal is None else CapabilityStore(journal).list()
+def saved_here(journal: Journal | None) -> Sequence[CapabilityHead]:
+    """All that are saved, by name; without their code."""
+    return [] if journal is None else CapabilityStore(journal).heads()
 
 
 def names_here(journal: Journal | None) -> Mapping[str, str]:

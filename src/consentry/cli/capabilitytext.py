@@ -7,6 +7,7 @@ from consentry.cli.hanging import hanging
 from consentry.decide.capabilities import (
     PERMISSION_CONFIDENCE_THRESHOLD,
     Capability,
+    CapabilityHead,
     PermissionSource,
     determine_permission_set,
 )
@@ -18,7 +19,7 @@ _LABEL = 10
 _DECIDED = 1.0
 
 
-def why_that_set(capability: Capability) -> str:
+def why_that_set(capability: CapabilityHead) -> str:
     """Why it runs in the set that it runs in, as part of a sentence."""
     stored, confidence = capability.permission_set, capability.permission_confidence
     is_by_hand = capability.permission_source is PermissionSource.MANUAL
@@ -55,11 +56,11 @@ def opened_beyond(before: PermissionSet, after: PermissionSet) -> list[str]:
     return list(added_in_words(before, after))
 
 
-def document_of(capability: Capability, *, code: bool = False) -> dict[str, object]:
+def document_of(capability: CapabilityHead, *, code: bool = False) -> dict[str, object]:
     """The capability in JSON, with the set that it runs in; its code only where that is asked for."""
     document: dict[str, object] = dict(capability.to_json())
     if not code:
-        del document["code"]
+        document.pop("code", None)
     return {
         **document,
         "effectiveSet": determine_permission_set(capability).value,

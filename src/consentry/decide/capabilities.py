@@ -8,9 +8,9 @@ Rules kept: `trusted` is there by hand only, and the hash is that of the code. A
 nothing: the store says what is saved, the sandbox enforces it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, Protocol, overload
+from typing import Any, Final, Protocol, Self, overload
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
@@ -37,11 +37,13 @@ from consentry.surface.permission_sets import PermissionSet
 
 __all__ = [
     "FIELDS",
+    "HEAD_FIELDS",
     "MOST_CODE",
     "PERMISSION_CONFIDENCE_THRESHOLD",
     "PREFIX",
     "Capabilities",
     "Capability",
+    "CapabilityHead",
     "Inferred",
     "Language",
     "PermissionSource",
@@ -68,6 +70,7 @@ FIELDS: Final = (
     "createdAt",
     "updatedAt",
 )
+HEAD_FIELDS: Final = tuple(name for name in FIELDS if name != "code")
 
 
 class PermissionSource(StrEnum):
@@ -78,13 +81,12 @@ class PermissionSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Capability:
-    """One saved version of a capability, under the set it has now."""
+class CapabilityHead:
+    """All of a saved capability but its code, which may be much."""
 
     capability_id: str
     name: str
     language: Language
-    code: str = field(repr=False)
     code_hash: Digest
     version: int
     permission_set: PermissionSet
@@ -97,10 +99,7 @@ class Capability:
     def __post_init__(self) -> None:
         check_id_field("id", self.capability_id, PREFIX)
         check_name(self.name)
-        check_words("code", self.code)
         check_digest("codeHash", self.code_hash)
-        if self.code_hash != digest_of_code(self.code):
-            raise problem("codeHash", "this is not the hash of the code")
         if self.version < 1:
             raise problem("version", "versions count from 1")
         if not 0 <= self.permission_confidence <= 1:
@@ -117,6 +116,41 @@ class Capability:
     def subject(self) -> str:
         """What a question, a permit and a record about it name."""
         return f"{PREFIX}:{self.capability_id}"
+
+    def to_json(self) -> dict[str, Json]:
+        """The fields as they are recorded."""
+        return {
+            "id": self.capability_id,
+            "name": self.name,
+            "language": self.language.value,
+            "codeHash": self.code_hash,
+            "version": self.version,
+            "permissionSet": self.permission_set.value,
+            "permissionConfidence": self.permission_confidence,
+            "permissionSource": self.permission_source.value,
+            "detectedPatterns": list(self.detected_patterns),
+            "createdAt": str(self.created_at),
+            "updatedAt": str(self.updated_at),
+        }
+
+    @classmethod
+    def from_json(cls, document: object) -> Self:
+        """Reads what `to_json` writes."""
+        return cls(**_read(Fields(document, HEAD_FIELDS)))
+
+
+@dataclass(frozen=True, slots=True)
+class Capability(CapabilityHead):
+    """One saved version of a capability, under the set it has now."""
+
+    code: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        # By its name: a slotted class is made anew, and `super()` would look for the old one.
+        CapabilityHead.__post_init__(self)
+        check_words("code", self.code)
+        if self.code_hash != digest_of_code(self.code):
+            raise problem("codeHash", "this is not the hash of the code")
 
     def with_set(
         self,
@@ -153,39 +187,30 @@ class Capability:
 
     def to_json(self) -> dict[str, Json]:
         """The fields as they are recorded: the payload of `workflow.pattern.saved`."""
-        return {
-            "id": self.capability_id,
-            "name": self.name,
-            "language": self.language.value,
-            "code": self.code,
-            "codeHash": self.code_hash,
-            "version": self.version,
-            "permissionSet": self.permission_set.value,
-            "permissionConfidence": self.permission_confidence,
-            "permissionSource": self.permission_source.value,
-            "detectedPatterns": list(self.detected_patterns),
-            "createdAt": str(self.created_at),
-            "updatedAt": str(self.updated_at),
-        }
+        said = {**CapabilityHead.to_json(self), "code": self.code}
+        return {name: said[name] for name in FIELDS}
 
     @classmethod
-    def from_json(cls, document: object) -> "Capability":
+    def from_json(cls, document: object) -> Self:
         """Reads what `to_json` writes."""
         fields = Fields(document, FIELDS)
-        return cls(
-            capability_id=fields.text("id"),
-            name=fields.text("name"),
-            language=fields.member("language", Language),
-            code=fields.text("code"),
-            code_hash=fields.digest("codeHash"),
-            version=fields.whole("version"),
-            permission_set=fields.member("permissionSet", PermissionSet),
-            permission_confidence=_share(fields, "permissionConfidence"),
-            permission_source=fields.member("permissionSource", PermissionSource),
-            detected_patterns=fields.texts("detectedPatterns"),
-            created_at=fields.instant("createdAt"),
-            updated_at=fields.instant("updatedAt"),
-        )
+        return cls(**_read(fields), code=fields.text("code"))
+
+
+def _read(fields: Fields) -> dict[str, Any]:
+    return {
+        "capability_id": fields.text("id"),
+        "name": fields.text("name"),
+        "language": fields.member("language", Language),
+        "code_hash": fields.digest("codeHash"),
+        "version": fields.whole("version"),
+        "permission_set": fields.member("permissionSet", PermissionSet),
+        "permission_confidence": _share(fields, "permissionConfidence"),
+        "permission_source": fields.member("permissionSource", PermissionSource),
+        "detected_patterns": fields.texts("detectedPatterns"),
+        "created_at": fields.instant("createdAt"),
+        "updated_at": fields.instant("updatedAt"),
+    }
 
 
 def _share(fields: Fields, name: str) -> float:
@@ -197,7 +222,7 @@ def _share(fields: Fields, name: str) -> float:
 
 
 @overload
-def determine_permission_set(capability: Capability, /) -> PermissionSet: ...
+def determine_permission_set(capability: CapabilityHead, /) -> PermissionSet: ...
 
 
 @overload
@@ -207,7 +232,7 @@ def determine_permission_set(
 
 
 def determine_permission_set(
-    capability: Capability | None = None,
+    capability: CapabilityHead | None = None,
     /,
     *,
     permission_set: PermissionSet = PermissionSet.MINIMAL,
@@ -230,7 +255,7 @@ def determine_permission_set(
 
 
 class Capabilities(Protocol):
-    """Where capabilities are kept."""
+    """Where capabilities are kept: what saving, finding and asking need of it."""
 
     def save(
         self,
@@ -253,27 +278,6 @@ class Capabilities(Protocol):
         """The capability of this name, as it is now."""
         ...
 
-    def list(self) -> Sequence[Capability]:
-        """All of them as they are now, by name."""
-        ...
-
     def names(self) -> Mapping[str, str]:
         """Of all of them the names, by id; without their code, which may be much."""
-        ...
-
-    def history(self, capability_id: str) -> Sequence[Capability]:
-        """Every version and every set that it had, oldest first."""
-        ...
-
-    def update_permission_set(
-        self,
-        capability_id: str,
-        new_set: PermissionSet,
-        *,
-        approved_by: Identity,
-        reason: str | None = None,
-        detected_operation: str | None = None,
-        by_hand: bool = False,
-    ) -> Capability:
-        """Moves it to another set and logs who did, in one step; raises `permission-step`."""
         ...

@@ -223,6 +223,7 @@ class HeldRequests:
                 answer = HeldAnswer.REFUSED
         except (ConsentryError, OSError):
             answer = HeldAnswer.REFUSED
+            self._take_back(each.request.request_id)
         self._answer(each, answer, each.request.request_id)
         return True
 

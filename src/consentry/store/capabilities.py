@@ -21,6 +21,7 @@ from consentry.base.ids import check_id
 from consentry.decide.capabilities import (
     PREFIX,
     Capability,
+    CapabilityHead,
     PermissionSource,
     check_code,
     check_name,
@@ -45,6 +46,7 @@ from consentry.store.patterns import (
     names_by_id,
     saved_capabilities,
     saved_draft,
+    saved_heads,
 )
 from consentry.store.permissionaudit import decision_draft
 from consentry.store.requests import StoredRequests
@@ -154,6 +156,10 @@ class CapabilityStore:
         """All of them as they are now, by name."""
         return saved_capabilities(self._journal.database, "1 = 1", rest="ORDER BY name")
 
+    def heads(self) -> Sequence[CapabilityHead]:
+        """The same without their code."""
+        return saved_heads(self._journal.database)
+
     def names(self) -> Mapping[str, str]:
         """Of all of them the names, by id and in their order; without their code."""
         return names_by_id(self._journal.database)
@@ -218,8 +224,7 @@ class CapabilityStore:
         saved = saved_draft(self._journal, capability, about, now)
         if by_hand is None:
             return (saved,)
-        start = PermissionSet.MINIMAL
-        given = _decided(capability.capability_id, start, by_hand, by, None, MANUAL)
+        given = _decided(capability.capability_id, PermissionSet.MINIMAL, by_hand, by, None, MANUAL)
         return (decision_draft(self._journal, given, about, now), saved)
 
     def _move(

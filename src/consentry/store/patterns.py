@@ -10,12 +10,12 @@ together say which change a row is of, whichever machine's clock it was.
 
 import json
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, LedgerProblem
-from consentry.decide.capabilities import FIELDS, Capability
+from consentry.decide.capabilities import FIELDS, HEAD_FIELDS, Capability, CapabilityHead
 from consentry.record.envelope import Draft
 from consentry.record.events import EventType
 from consentry.store.database import Database, Row, Transaction, Value
@@ -31,6 +31,7 @@ _COLUMNS: Final = (
     "id, name, language, code, code_hash, version, permission_set, permission_confidence, "
     "permission_source, detected_patterns, created_at, updated_at"
 )
+_HEAD_COLUMNS: Final = _COLUMNS.replace(" code,", "")
 _INSERT: Final = (
     f"INSERT INTO workflow_pattern ({_COLUMNS}) "  # noqa: S608 - no value in it
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -42,6 +43,8 @@ _HOLD: Final = (
 )
 _STRUCTURED: Final = "detectedPatterns"
 
+Told = TypeVar("Told", bound=CapabilityHead)
+
 
 def saved_capabilities(
     database: Database, where: str, parameters: Sequence[Value] = (), rest: str = ""
@@ -49,7 +52,14 @@ def saved_capabilities(
     """The capabilities whose rows fit, as they are now."""
     query = f"SELECT {_COLUMNS} FROM workflow_pattern WHERE {where} {rest}"  # noqa: S608 - no value in it
     with database.reading() as view:
-        return [_capability(row) for row in view.rows(query, parameters)]
+        return [_believed(row, FIELDS, Capability) for row in view.rows(query, parameters)]
+
+
+def saved_heads(database: Database) -> list[CapabilityHead]:
+    """All of them without their code, by name."""
+    query = f"SELECT {_HEAD_COLUMNS} FROM workflow_pattern ORDER BY name"  # noqa: S608 - no value in it
+    with database.reading() as view:
+        return [_believed(row, HEAD_FIELDS, CapabilityHead) for row in view.rows(query)]
 
 
 def names_by_id(database: Database) -> dict[str, str]:
@@ -89,11 +99,11 @@ def saved_draft(journal: Journal, capability: Capability, about: About, now: Ins
     return journal.draft(EventType.WORKFLOW_PATTERN_SAVED, about, capability.to_json(), now)
 
 
-def _capability(row: Row) -> Capability:
+def _believed(row: Row, fields: Sequence[str], kind: type[Told]) -> Told:
     try:
-        document: dict[str, object] = dict(zip(FIELDS, row, strict=True))
+        document: dict[str, object] = dict(zip(fields, row, strict=True))
         document[_STRUCTURED] = json.loads(str(document[_STRUCTURED]))
-        return Capability.from_json(document)
+        return kind.from_json(document)
     except (BadInput, ValueError, RecursionError) as problem:
         named = f"the row `{row[0]!s}` of `workflow_pattern`"
         raise LedgerProblem(
