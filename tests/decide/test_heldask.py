@@ -133,3 +133,14 @@ def test_a_long_name_is_shown_whole() -> None:
     assert f"  {path}" in replace(ASK, resource=path).lines()
     hidden = replace(ASK, resource="/srv/" + "\x1b\x07" * 2000).lines()[2]
     assert hidden.count("\\u{1b}") == hidden.count("\\u{7}") == 2000
+
+
+@pytest.mark.parametrize(
+    ("place", "is_name"),
+    [("example.org:443", True), ("192.168.1.4:80", False), ("[fd00::1]:80", False)],
+)
+def test_only_of_a_name_it_is_said_that_nobody_looked_it_up(place: str, *, is_name: bool) -> None:
+    """An address may be what a name led to, after a yes to the name."""
+    lines = HeldAsk("tool:job", Operation.NET, place, "connect", PROCESS).lines()
+    said = "nothing was sent there, and the name was not looked up"
+    assert (said in lines, "nothing was sent there" in lines) == (is_name, not is_name)

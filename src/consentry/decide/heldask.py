@@ -13,7 +13,7 @@ from typing import Final
 
 from consentry.base.canonical import Digest, Json, digest_json
 from consentry.base.codes import Code
-from consentry.base.errors import Refused
+from consentry.base.errors import ConsentryError, Refused
 from consentry.base.safetext import safe_line
 from consentry.base.values import dataclass
 from consentry.decide.approval import ApprovalRequest
@@ -21,6 +21,7 @@ from consentry.decide.fields import Fields, check_text, check_texts, problem
 from consentry.decide.question import Question, RequestKind
 from consentry.decide.session import Leader
 from consentry.surface.operations import Operation
+from consentry.surface.targets import Target
 
 ASK_VERSION: Final = 1
 AT_ONCE: Final = "written to the host at once, not rehearsed"
@@ -131,7 +132,8 @@ class HeldAsk:
         elif self.through_layer:
             yield "through the layer: it reaches your files with the rest of what the run wrote"
         elif self.operation is Operation.NET:
-            yield "nothing was sent there, and the name was not looked up"
+            unseen = "" if _is_address(self.resource) else ", and the name was not looked up"
+            yield f"nothing was sent there{unseen}"
         yield "a yes opens this one thing to this one run, and is not kept"
         yield ""
         rows = {
@@ -200,3 +202,11 @@ class HeldAsk:
         if question.digest != ask.digest:
             raise problem("digest", "what was shown is not what was asked")
         return ask
+
+
+def _is_address(place: str) -> bool:
+    """Whether an address is asked about, which a name may have led to."""
+    try:
+        return Target.parse(place).network is not None
+    except ConsentryError:
+        return False
