@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.units import Duration
 from tests.cli.capabilities import COUNT, FETCH, decisions, saved, shown, without_terminal
@@ -74,6 +75,14 @@ def test_they_are_filtered_by_whom_how_and_when(decided: CommandLine) -> None:
     assert len(decisions(decided, "--since", "1day")) == 5
     assert decided("escalations", "--until", "1day").out == "nothing was decided\n"
     assert len(decided("escalations", "--quiet").out.split()) == 5
+
+
+def test_the_moment_until_which_is_itself_left_out(decided: CommandLine) -> None:
+    """As `--until` has it everywhere, though the log knows whole seconds only."""
+    first = decisions(decided)[-1]["timestamp"]
+    assert decisions(decided, "--until", str(Instant(first * 1000))) == []
+    newest = decisions(decided)[0]["timestamp"]
+    assert len(decisions(decided, "--until", str(Instant((newest + 1) * 1000)))) == 5
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """`consentry escalations`: what was decided about larger permission sets, the newest first."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
@@ -122,11 +122,12 @@ def _is_known(journal: Journal, task: str) -> bool:
 def _decisions(journal: Journal | None, wanted: _Wanted) -> list[PermissionAuditLogEntry]:
     if journal is None:
         return []
+    # The log takes both ends in, and `--until` is the first moment that is left out.
     log = decisions_of(journal).get_audit_log(
         wanted.capability_id,
         approved=wanted.approved,
         since=wanted.since,
-        until=wanted.until,
+        until=None if wanted.until is None else Instant(wanted.until.unix_ms - 1),
         limit=wanted.limit,
     )
     return list(reversed(log))
@@ -142,16 +143,13 @@ def _refusals(journal: Journal | None, wanted: _Wanted) -> list[Mapping[str, Any
         since=None if wanted.since is None else str(wanted.since),
         until=None if wanted.until is None else str(wanted.until),
     )
+    events: Iterable[Mapping[str, Any]] = events_of(journal.ledger.history, request)
     found = [
         event
-        for event in _events(journal, request)
+        for event in events
         if wanted.capability_id in (None, event["payload"]["capabilityId"])
     ]
     return found[: -wanted.limit - 1 : -1]
-
-
-def _events(journal: Journal, request: LogRequest) -> Iterator[Mapping[str, Any]]:
-    yield from events_of(journal.ledger.history, request)
 
 
 def _tell(output: Output, rows: list[PermissionAuditLogEntry], names: Mapping[str, str]) -> None:
