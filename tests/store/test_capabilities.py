@@ -89,6 +89,14 @@ def test_a_list_of_heads_says_all_but_the_code(keepers: Keepers) -> None:
     assert [each.to_json() for each in keepers.capabilities.heads()] == whole
 
 
+def test_a_language_that_is_not_run_is_refused(keepers: Keepers) -> None:
+    """With the code that the command line has for it, and nothing is saved."""
+    with pytest.raises(ConsentryError) as caught:
+        keepers.capabilities.save("a", "ruby", "1", READS, by=OWNER)  # type: ignore[arg-type]
+    assert caught.value.code == "capability-code"
+    assert list(keepers.capabilities.list()) == []
+
+
 def test_the_same_code_is_saved_once(keepers: Keepers) -> None:
     """Nothing is recorded, and a set that was approved stays."""
     capability = saved(keepers)

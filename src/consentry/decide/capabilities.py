@@ -19,6 +19,7 @@ from consentry.decide.capabilitycode import (
     MOST_CODE,
     PREFIX,
     check_code,
+    check_language,
     check_name,
     digest_of_code,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "Language",
     "PermissionSource",
     "check_code",
+    "check_language",
     "check_name",
     "determine_permission_set",
     "digest_of_code",

@@ -1,4 +1,4 @@
-"""The name and the code of a capability: what is taken, and what code is known by."""
+"""The name, the language and the code of a capability: what is taken, and what code is known by."""
 
 import re
 from typing import Final
@@ -8,6 +8,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, UsageProblem
 from consentry.base.ids import check_id
 from consentry.decide.fields import check_words, problem
+from consentry.examine.inference.inferred import Language
 
 PREFIX: Final = "capability"
 """Of the ids of capabilities."""
@@ -52,6 +53,15 @@ def check_code(code: str) -> str:
             Code.CAPABILITY_CODE, f"the code has {size} bytes, and {MOST_CODE} are the most"
         )
     return code
+
+
+def check_language(language: str) -> Language:
+    """Returns the language of that name, or raises `capability-code`."""
+    try:
+        return Language(language)
+    except ValueError:
+        message = f"`{language}` is not one of {', '.join(Language)}"
+        raise UsageProblem(Code.CAPABILITY_CODE, message) from None
 
 
 def digest_of_code(code: str) -> Digest:

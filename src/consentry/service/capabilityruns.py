@@ -17,6 +17,7 @@ from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilities import (
     Capability,
     Language,
+    check_language,
     determine_permission_set,
     digest_of_code,
 )
@@ -120,7 +121,9 @@ class CapabilityDesk:
     ) -> Capability:
         """Saves the code in the set that is inferred from it, or in the one that is given by hand."""
         by = Identity(self._place.journal.context.actor)
-        return save_code(self.store, name, code, Language(language), by=by, set_by_hand=set_by_hand)
+        return save_code(
+            self.store, name, code, check_language(language), by=by, set_by_hand=set_by_hand
+        )
 
     def found(self, name_or_id: str) -> Capability:
         """The saved capability; raises `capability-missing`."""

@@ -24,6 +24,7 @@ from consentry.decide.capabilities import (
     CapabilityHead,
     PermissionSource,
     check_code,
+    check_language,
     check_name,
     determine_permission_set,
     digest_of_code,
@@ -83,16 +84,15 @@ class CapabilityStore:
         check_name(name)
         check_code(code)
         check_identity("savedBy", by)
-        language = Language(language)
+        language = check_language(language)
 
         def attempt() -> Capability:
             known = self.named(name)
             if known is None:
                 return self._save_first(name, language, code, inferred, by, set_by_hand)
             if (known.language, known.code_hash) == (language, digest_of_code(code)):
-                if set_by_hand is None:
-                    return known
-                return self._move(known, set_by_hand, by, None, MANUAL)
+                wanted = set_by_hand
+                return known if wanted is None else self._move(known, wanted, by, None, MANUAL)
             return self._save_next(known, language, code, inferred, by, set_by_hand)
 
         return _tried(attempt, f"others keep saving `{name}` at once")
