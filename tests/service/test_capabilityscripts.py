@@ -184,6 +184,17 @@ def test_a_result_has_a_largest_size() -> None:
     assert error.type == "ResultTooLarge"
 
 
+@pytest.mark.parametrize("number", [b"NaN", b"-Infinity", b"1e999"])
+def test_a_number_that_no_json_has_is_no_result(number: bytes) -> None:
+    """Code that finds the mark may say anything; what cannot be told on is not taken for a result."""
+    line = ResultLine(MARK)
+    line.pass_on(MARK + b'{"ok":true,"result":[' + number + b"]}\n", is_last=True)
+    result, error = line.answer()
+    assert result is None
+    assert error is not None
+    assert error.type == "NoResult"
+
+
 def test_the_last_words_of_deno() -> None:
     """For what never came to say anything: a mistake of spelling."""
     said = b"\x1b[31merror\x1b[0m: SyntaxError: Expression expected\n  at x\n"

@@ -21,6 +21,7 @@ from consentry.enforce.engines.ground import EngineGround, leading
 from consentry.enforce.engines.interface import Engine
 from consentry.enforce.engines.nativecode import NativeCode
 from consentry.enforce.engines.registry import made_engine
+from consentry.enforce.native.snippets import NO_RESULT
 from consentry.enforce.native.streamends import Io
 from consentry.record.auditfields import Trigger
 from consentry.service.attemptfacts import denial_of_deno, denial_on_native, done_so_far
@@ -34,7 +35,7 @@ from consentry.service.ledgers import state_folder
 from consentry.service.profiles import profile_word
 from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import Asked, refusals_recorded
-from consentry.service.resultline import NO_RESULT, result_apart, said_at_the_end
+from consentry.service.resultline import result_apart, said_at_the_end
 from consentry.service.rundecision import RunDecision
 from consentry.service.runs import Runner
 from consentry.service.snippetruns import CodeRunner

@@ -5,7 +5,6 @@ that finds the mark can say that it gave back anything, and nothing more. How it
 and what it wrote is told by the engine.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -13,11 +12,10 @@ from contextlib import contextmanager
 from threading import Thread
 from typing import Final
 
-from consentry.enforce.native.snippets import MOST_DEPTH, MOST_RESULT, SnippetError, is_shallow
+from consentry.enforce.native.snippets import MOST_RESULT, SnippetError, read_answer
 from consentry.enforce.native.streamends import Io
 from consentry.enforce.streams import write_all
 
-NO_RESULT: Final = "NoResult"
 NOT_LOADED: Final = "ModuleError"
 """What Deno's refusal to load a module is called: Deno itself has no name for it."""
 
@@ -70,28 +68,7 @@ class ResultLine:
 
     def answer(self) -> tuple[object, SnippetError | None]:
         """What it gave back, or what went wrong; when all has passed."""
-        found = self._found
-        if found is None:
-            return None, SnippetError(NO_RESULT, "the code ended without a result")
-        if len(found) > MOST_RESULT:
-            message = f"the result has more than {MOST_RESULT} bytes"
-            return None, SnippetError("ResultTooLarge", message)
-        return _read(found)
-
-
-def _read(content: bytes) -> tuple[object, SnippetError | None]:
-    try:
-        document = json.loads(content)
-        if not is_shallow(document, MOST_DEPTH):
-            message = f"the result has more than {MOST_DEPTH} lists and objects in each other"
-            return None, SnippetError("ResultNotJson", message)
-        if document["ok"] is True:
-            return document["result"], None
-        said = document["error"]
-        trace = str(said.get("traceback", ""))
-        return None, SnippetError(str(said["type"]), str(said["message"]), trace)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None, SnippetError(NO_RESULT, "the code ended without a result")
+        return read_answer(self._found or b"")
 
 
 def said_at_the_end(stderr: bytes) -> SnippetError | None:

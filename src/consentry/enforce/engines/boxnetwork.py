@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from consentry.enforce.egress.ports import ways_of
 from consentry.enforce.egress.report import Reached
 from consentry.enforce.egress.secrets import Secret
-from consentry.enforce.held import HeldDesk, HeldRecord
+from consentry.enforce.held import HeldDesk
 from consentry.enforce.native.parent import Running
 from consentry.surface.access import Access
 from consentry.surface.hosts import HostScope
@@ -80,11 +80,6 @@ class BoxNetwork:
         reached = Reached() if served is None else served.finish()
         self._ask_no_more()
         return reached
-
-    @property
-    def held(self) -> tuple[HeldRecord, ...]:
-        """What waited for an answer in this run, whoever asked the desk."""
-        return () if self._desk is None else self._desk.records()
 
     def close(self) -> None:
         """Of a run whose record nobody waits for."""

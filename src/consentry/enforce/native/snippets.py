@@ -26,6 +26,8 @@ NAME: Final = "<snippet>"
 """What a snippet that is no file is called where it went wrong."""
 WORKER_GONE: Final = ("failed", errno.ESRCH, "the worker")
 """What is told where nothing was run, because a worker ended before it had its order."""
+NO_RESULT: Final = "NoResult"
+"""What is called the error of code that ended and said nothing."""
 MOST_RESULT: Final = 8 << 20
 MOST_DEPTH: Final = 100
 """Of lists and objects in each other; every reader of the result can take so many."""
@@ -51,7 +53,7 @@ class StartedSnippet:
 
     def answer(self) -> tuple[object, SnippetError | None]:
         """What it gave back, or what went wrong; when it is over."""
-        return _read(bytes(self.pipes[2].kept))
+        return read_answer(bytes(self.pipes[2].kept))
 
 
 class SnippetWorkers:
@@ -151,7 +153,8 @@ class SnippetWorkers:
                 running.close()
 
 
-def _read(content: bytes) -> tuple[object, SnippetError | None]:
+def read_answer(content: bytes) -> tuple[object, SnippetError | None]:
+    """What code says it gave back, or what went wrong: JSON of its own making, so read strictly."""
     if len(content) > MOST_RESULT:
         return None, SnippetError("ResultTooLarge", f"the result has more than {MOST_RESULT} bytes")
     try:
@@ -165,7 +168,7 @@ def _read(content: bytes) -> tuple[object, SnippetError | None]:
         trace = str(said.get("traceback", ""))
         return None, SnippetError(str(said["type"]), str(said["message"]), trace)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None, SnippetError("NoResult", "the snippet ended without a result")
+        return None, SnippetError(NO_RESULT, "the code ended without a result")
 
 
 def is_shallow(value: object, depth: int) -> bool:
