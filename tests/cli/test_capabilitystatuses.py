@@ -79,6 +79,16 @@ def test_so_does_typescript(
     assert statuses(deno_line, "some", *words) == [own, ours]
 
 
+@pytest.mark.parametrize("permission_set", ["minimal", "mcp-standard"])
+def test_no_result_is_1_whether_it_could_write_or_not(
+    line: CommandLine, permission_set: str
+) -> None:
+    """CONTRACTS §11-1: it ended well by its own word, and gave nothing back; nobody was denied anything."""
+    saved(line, "some", "raise SystemExit(0)\n")
+    assert line("capability", "set", "some", permission_set).status == 0
+    assert statuses(line, "some") == [1, 0]
+
+
 def test_memory_that_is_not_there_is_no_status_of_a_success(line: CommandLine) -> None:
     """CONTRACTS §11-137: killed by the limit, or refused the memory and ended by its own error."""
     saved(line, "large", LARGE)

@@ -18,6 +18,7 @@ from consentry.cli.runoptions import exit_status, run_document
 from consentry.cli.runtext import MOST_SHOWN, Entry, told_at_the_end
 from consentry.cli.table import PROGRAM
 from consentry.decide.escalation_handler import Escalated
+from consentry.enforce.engine import Ending
 from consentry.record.auditfields import ExecutionStatus
 from consentry.service.approvals import Desk, require_approved
 from consentry.service.capabilityruns import CapabilityRun
@@ -45,9 +46,11 @@ def status_of(over: CapabilityRun, desk: Desk) -> tuple[int, bool]:
     if answer is not None:
         return answer.status, True
     last = over.last
-    status, is_ours = exit_status(last.run.status, last.run.outcome)
-    has_none = status == ExitStatus.DONE and last.error is not None
-    return ExitStatus.FOUND if has_none else status, is_ours
+    # Where it could write, what it wrote was discarded because there is no result: that is no denial.
+    ended_well = last.run.outcome.ending is Ending.SUCCESS
+    if ended_well and last.error is not None:
+        return ExitStatus.FOUND, False
+    return exit_status(last.run.status, last.run.outcome)
 
 
 def document_of(over: CapabilityRun, status: int) -> dict[str, object]:
