@@ -60,11 +60,11 @@ def test_every_decision_is_logged_and_found(keepers: Keepers) -> None:
 
 
 def test_the_row_follows_from_the_event(keepers: Keepers) -> None:
-    """The mark of a decision for one run stands in the event only."""
+    """The mark of a decision for one run stands in the event only, whose subject is the task."""
     keepers.audit.log_escalation(REFUSED)
     [event] = events(keepers.ledger)
     assert event["type"] == "permission.escalation.decided"
-    assert event["subject"] == "capability:task-2"
+    assert event["subject"] == "task:task-2"
     assert event["payload"]["ephemeral"] is True
 
 

@@ -14,14 +14,16 @@ from typing import Any, Final, Protocol, Self, overload
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
+from consentry.base.codes import Code
+from consentry.base.errors import UsageProblem
 from consentry.base.values import dataclass, field, replace
 from consentry.decide.capabilitycode import (
     MOST_CODE,
     PREFIX,
     check_code,
-    check_language,
     check_name,
     digest_of_code,
+    subject_of,
 )
 from consentry.decide.fields import (
     Fields,
@@ -117,7 +119,7 @@ class CapabilityHead:
     @property
     def subject(self) -> str:
         """What a question, a permit and a record about it name."""
-        return f"{PREFIX}:{self.capability_id}"
+        return subject_of(self.capability_id)
 
     def to_json(self) -> dict[str, Json]:
         """The fields as they are recorded."""
@@ -221,6 +223,15 @@ def _share(fields: Fields, name: str) -> float:
     if not isinstance(found, int | float) or isinstance(found, bool):
         raise problem(name, "this is not a number")
     return float(found)
+
+
+def check_language(language: str) -> Language:
+    """Returns the language of that name, or raises `capability-code`."""
+    try:
+        return Language(language)
+    except ValueError:
+        message = f"`{language}` is not one of {', '.join(Language)}"
+        raise UsageProblem(Code.CAPABILITY_CODE, message) from None
 
 
 @overload

@@ -1,4 +1,7 @@
-"""The name, the language and the code of a capability: what is taken, and what code is known by."""
+"""The name and the code of a capability: what is taken, and what code is known by.
+
+Nothing here is heavy: what ends any request looks here for whose it was.
+"""
 
 import re
 from typing import Final
@@ -8,10 +11,12 @@ from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, UsageProblem
 from consentry.base.ids import check_id
 from consentry.decide.fields import check_words, problem
-from consentry.examine.inference.inferred import Language
 
 PREFIX: Final = "capability"
-"""Of the ids of capabilities."""
+"""Of the ids of capabilities, and of what is about one."""
+
+TASK: Final = "task"
+"""Of what is about the code of a task."""
 
 MOST_CODE: Final = 1024 * 1024
 """So many bytes of UTF-8 may the code of a capability have."""
@@ -30,6 +35,11 @@ def check_name(name: str) -> str:
     if is_capability_id(name):
         raise problem("name", f"`{name}` would be taken for the id of a capability")
     return name
+
+
+def subject_of(capability_id: str, *, ephemeral: bool = False) -> str:
+    """What questions, permits and records name: a capability, or a task whose id stands for one's."""
+    return f"{TASK if ephemeral else PREFIX}:{capability_id}"
 
 
 def is_capability_id(text: str) -> bool:
@@ -53,15 +63,6 @@ def check_code(code: str) -> str:
             Code.CAPABILITY_CODE, f"the code has {size} bytes, and {MOST_CODE} are the most"
         )
     return code
-
-
-def check_language(language: str) -> Language:
-    """Returns the language of that name, or raises `capability-code`."""
-    try:
-        return Language(language)
-    except ValueError:
-        message = f"`{language}` is not one of {', '.join(Language)}"
-        raise UsageProblem(Code.CAPABILITY_CODE, message) from None
 
 
 def digest_of_code(code: str) -> Digest:

@@ -15,6 +15,7 @@ from consentry.base.errors import BadInput, ConsentryError, Refused
 from consentry.base.safetext import safe_line
 from consentry.base.values import dataclass, field
 from consentry.decide.approval import ApprovalRequest
+from consentry.decide.capabilitycode import subject_of
 from consentry.decide.escalationrequest import (
     PermissionEscalationRequest,
     escalation_digest,
@@ -24,8 +25,6 @@ from consentry.decide.fields import Fields, check_digest, check_text, check_text
 from consentry.decide.question import Question, RequestKind
 
 ASK_VERSION: Final = 1
-CAPABILITY_PREFIX: Final = "capability:"
-TASK_PREFIX: Final = "task:"
 REPORTED: Final = "reported by the program itself, not observed"
 """How a question is headed that rests on a program's own word."""
 
@@ -105,8 +104,7 @@ class EscalationAsk:
     @property
     def subject(self) -> str:
         """Who asks: the capability or the task."""
-        prefix = TASK_PREFIX if self.ephemeral else CAPABILITY_PREFIX
-        return prefix + self.request.capability_id
+        return subject_of(self.request.capability_id, ephemeral=self.ephemeral)
 
     @property
     def digest(self) -> Digest:

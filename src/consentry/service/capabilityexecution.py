@@ -11,9 +11,8 @@ from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
 from consentry.base.values import dataclass, field, replace
 from consentry.decide.capabilities import Capability, digest_of_code
-from consentry.decide.capabilitycode import is_capability_id
+from consentry.decide.capabilitycode import is_capability_id, subject_of
 from consentry.decide.escalation_handler import AskEscalation, Escalated, Failed
-from consentry.decide.escalationask import CAPABILITY_PREFIX, TASK_PREFIX
 from consentry.enforce.confinement import Limits
 from consentry.enforce.native.snippets import SnippetError
 from consentry.service.codeinset import Attempt, CodeInSet
@@ -130,8 +129,7 @@ class Execution:
     @property
     def subject(self) -> str:
         """What permits and records name."""
-        prefix = TASK_PREFIX if self.capability is None else CAPABILITY_PREFIX
-        return prefix + self.capability_id
+        return subject_of(self.capability_id, ephemeral=self.capability is None)
 
     def in_set(self, code: CodeInSet, number: int) -> InSet:
         """What is recorded of an attempt."""

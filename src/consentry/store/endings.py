@@ -10,6 +10,7 @@ from consentry.base.canonical import Json
 from consentry.base.clock import Instant
 from consentry.base.values import dataclass
 from consentry.decide.approval import ANSWER_FIELDS, ApprovalRequest
+from consentry.decide.capabilitycode import subject_of
 from consentry.decide.question import Outcome, RequestKind
 from consentry.record.envelope import Draft
 from consentry.record.events import EventType
@@ -17,8 +18,6 @@ from consentry.store.journal import About, Journal, picked
 from consentry.store.ledger import Change
 
 SET_CHANGED: Final = "the capability was given another permission set"
-
-_CAPABILITY: Final = "capability:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ def has_moved_a_set(settled: ApprovalRequest) -> bool:
     """Whether a saved capability has another set now, so that what else it asks for is outdated."""
     question = settled.question
     is_yes = settled.status == Outcome.APPROVED and question.kind is RequestKind.ESCALATION
-    return is_yes and question.subject.startswith(_CAPABILITY)
+    return is_yes and question.subject.startswith(subject_of(""))
 
 
 def about_request(request: ApprovalRequest) -> About:

@@ -13,6 +13,7 @@ from consentry.base.clock import Clock, Instant
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
 from consentry.base.ids import IdSource
+from consentry.decide.capabilitycode import subject_of
 from consentry.decide.permissionaudit import (
     EscalationDecision,
     EscalationRefusal,
@@ -43,7 +44,8 @@ class PermissionAuditStore:
     def log_escalation(self, entry: EscalationDecision) -> PermissionAuditLogEntry:
         """Records the decision; durable when it returns."""
         journal, now = self._journal, self._journal.clock.now()
-        about = About(f"capability:{entry.capability_id}", actor=entry.approved_by)
+        subject = subject_of(entry.capability_id, ephemeral=entry.ephemeral)
+        about = About(subject, actor=entry.approved_by)
         draft = decision_draft(journal, entry, about, now)
         journal.ledger.append(draft)
         return PermissionAuditLogEntry(
@@ -62,8 +64,7 @@ class PermissionAuditStore:
         """Records that nobody was asked, and why; returns the id. There is no row of it."""
         journal, now = self._journal, self._journal.clock.now()
         refusal_id = journal.ids.new(PREFIX)
-        kind = "task" if refusal.ephemeral else "capability"
-        about = About(f"{kind}:{refusal.capability_id}")
+        about = About(subject_of(refusal.capability_id, ephemeral=refusal.ephemeral))
         event = EventType.PERMISSION_ESCALATION_REFUSED
         journal.ledger.append(journal.draft(event, about, refusal.to_json(refusal_id), now))
         return refusal_id
