@@ -1,7 +1,6 @@
 """`consentry capability save`: keeps code under a name, with the set that is inferred from it."""
 
 import os
-import sys
 from pathlib import PurePath
 
 import click
@@ -16,6 +15,7 @@ from consentry.cli.capabilityplace import (
 )
 from consentry.cli.capabilitysetting import require_passphrase
 from consentry.cli.capabilitytext import document_of, set_lines
+from consentry.cli.codevalues import STANDARD_INPUT, typed_code
 from consentry.cli.command import File, OneOf, PlainCommand, Text, output_of, usage_problem
 from consentry.cli.output import Output
 from consentry.cli.table import Page
@@ -57,7 +57,6 @@ PAGE = Page(
     read_on=("docs/how-to/save-and-run-capabilities.md.",),
 )
 
-_STANDARD_INPUT = "-"
 _BY_ENDING = {
     **dict.fromkeys((".py", ".pyw"), Language.PYTHON),
     **dict.fromkeys((".ts", ".mts", ".cts", ".tsx"), Language.TYPESCRIPT),
@@ -116,7 +115,7 @@ def _language(file: str, named: str | None) -> Language:
         return Language(named)
     known = _BY_ENDING.get(PurePath(file).suffix.lower())
     if known is None:
-        what = "standard input" if file == _STANDARD_INPUT else f"`{file}`"
+        what = "standard input" if file == STANDARD_INPUT else f"`{file}`"
         choices = ", ".join(Language)
         raise usage_problem(
             f"the language of {what} is not known", f"add --language with one of: {choices}"
@@ -125,8 +124,8 @@ def _language(file: str, named: str | None) -> Language:
 
 
 def _read(file: str) -> str:
-    content = _typed() if file == _STANDARD_INPUT else read_named(file)
-    name = "standard input" if file == _STANDARD_INPUT else f"`{file}`"
+    content = typed_code(MOST_CODE) if file == STANDARD_INPUT else read_named(file)
+    name = "standard input" if file == STANDARD_INPUT else f"`{file}`"
     if len(content) > MOST_CODE:
         message = f"{name} has more than {MOST_CODE} bytes"
         raise UsageProblem(Code.CAPABILITY_CODE, message)
@@ -135,12 +134,6 @@ def _read(file: str) -> str:
     except UnicodeDecodeError as problem:
         message = f"{name} is not UTF-8: byte {problem.start} begins no character"
         raise UsageProblem(Code.CAPABILITY_CODE, message) from None
-
-
-def _typed() -> bytes:
-    if sys.stdin is None or not sys.stdin.readable():
-        raise usage_problem("standard input cannot be read", "name a file, or pass the code")
-    return sys.stdin.buffer.read(MOST_CODE + 1)
 
 
 save = PlainCommand(

@@ -4,15 +4,14 @@ A file of JavaScript or TypeScript is run by the engine `deno`, and prints for i
 """
 
 import os
-import sys
 
 import click
 
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.codescripts import require_plain, run_script
-from consentry.cli.codevalues import argument, as_json, places_of
-from consentry.cli.command import File, PlainCommand, output_of, usage_problem
+from consentry.cli.codevalues import STANDARD_INPUT, argument, as_json, places_of, typed_code
+from consentry.cli.command import File, PlainCommand, output_of
 from consentry.cli.output import write_answer, write_message
 from consentry.cli.runoptions import (
     exit_status,
@@ -83,7 +82,6 @@ PAGE = Page(
     read_on=("`consentry why` explains the last run.",),
 )
 
-_STANDARD_INPUT = "-"
 _NAME_OF_INPUT = "stdin.py"
 _ENDED_FROM_OUTSIDE = (ExecutionStatus.TIMEOUT, ExecutionStatus.LIMIT)
 
@@ -110,7 +108,7 @@ def _code(
     with status_apart(status_fd) as ours:
         permission_set = named_set(set_, profile)
         around = look_around(os.environ)
-        is_file = file != _STANDARD_INPUT
+        is_file = file != STANDARD_INPUT
         name = file if is_file else _NAME_OF_INPUT
         if is_script(name):
             require_plain(preload, arg)
@@ -136,7 +134,7 @@ def _code(
             )
         asked = Asked((name,), kind=SNIPPET)
         wish = CodeWish(
-            source=read_named(file) if is_file else _typed(),
+            source=read_named(file) if is_file else typed_code(MOST_SOURCE),
             name=name,
             is_file=is_file,
             permission_set=permission_set,
@@ -185,12 +183,6 @@ def document_of(run: CodeRun, status: int) -> dict[str, object]:
         if error is None
         else {"type": error.type, "message": error.message, "traceback": error.traceback},
     }
-
-
-def _typed() -> bytes:
-    if sys.stdin is None or not sys.stdin.readable():
-        raise usage_problem("standard input cannot be read", "name a file, or pass the snippet")
-    return sys.stdin.buffer.read(MOST_SOURCE + 1)
 
 
 OPTIONS: tuple[click.Parameter, ...] = (

@@ -1,10 +1,14 @@
 """What goes into code and comes out of it on a command line: variables, a result, and where it failed."""
 
 import json
+import sys
 from collections.abc import Iterator
 
 from consentry.base.safetext import safe_line
 from consentry.cli.command import usage_problem
+
+STANDARD_INPUT = "-"
+"""What stands for it in the place of a file."""
 
 _MOST_INDENT = 40
 
@@ -21,6 +25,13 @@ def argument(word: str) -> tuple[str, object]:
             f"`--arg {name}`: `{spelled}` is no JSON value",
             f"a text has quotes of its own: --arg '{name}=\"text\"'",
         ) from None
+
+
+def typed_code(most: int) -> bytes:
+    """Code from standard input; one byte more than the most, where there are more."""
+    if sys.stdin is None or not sys.stdin.readable():
+        raise usage_problem("standard input cannot be read", "name a file, or pass the code")
+    return sys.stdin.buffer.read(most + 1)
 
 
 def as_json(result: object) -> str:
