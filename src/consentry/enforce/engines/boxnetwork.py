@@ -1,17 +1,13 @@
 """Puts the proxy between one box and the network, from before its program starts to its end."""
 
-from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from consentry.enforce.confinement import Confinement
 from consentry.enforce.egress.ports import ways_of
 from consentry.enforce.egress.report import Reached
-from consentry.enforce.egress.secrets import Secret
 from consentry.enforce.held import HeldDesk
 from consentry.enforce.native.parent import Running
-from consentry.surface.access import Access
-from consentry.surface.hosts import HostScope
-from consentry.surface.modes import AnyHost
 
 if TYPE_CHECKING:
     from consentry.enforce.egress.owner import Proxy, ServedBox
@@ -47,32 +43,24 @@ class KeptProxy:
 class BoxNetwork:
     """Of one run; where it may reach nothing, nothing is done."""
 
-    def __init__(
-        self,
-        proxy: KeptProxy,
-        access: Access[HostScope],
-        secrets: Sequence[Secret] = (),
-        desk: HeldDesk | None = None,
-        any_host: AnyHost = AnyHost.PUBLIC,
-    ) -> None:
+    def __init__(self, proxy: KeptProxy, wanted: Confinement, desk: HeldDesk | None) -> None:
         """`desk` is asked about what was not granted, while the connection waits; ended with the run."""
         self._proxy = proxy
         self._desk = desk
-        self._any_host = any_host
-        self._access = access
-        self._secrets = secrets
+        self._wanted = wanted
         self._served: ServedBox | None = None
 
     def open(self, running: Running) -> None:
         """Waits for the box's sockets and has them served; a box that failed has none."""
-        if not ways_of(self._access, holds=self._desk is not None):
+        if not ways_of(self._wanted.surface.net_access, holds=self._desk is not None):
             return
         while not running.ways:
             if not running.hear():
                 return
         proxy = self._proxy.started()
-        ways = running.take_ways()
-        self._served = proxy.serve(self._access, ways, self._secrets, self._desk, self._any_host)
+        ways, wanted = running.take_ways(), self._wanted
+        access = wanted.surface.net_access
+        self._served = proxy.serve(access, ways, wanted.secrets, self._desk, wanted.any_host)
 
     def finish(self) -> Reached:
         """Nothing is let through any more; what was."""

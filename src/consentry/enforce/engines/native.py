@@ -314,13 +314,7 @@ class NativeEngine:
             io.supervisor = Supervisor(
                 running, bounds, streams.pipes, io.terminal, io.ends, io.curtain
             )
-            network = BoxNetwork(
-                self._proxy,
-                wanted.surface.net_access,
-                wanted.secrets,
-                holds.desk,
-                wanted.any_host,
-            )
+            network = BoxNetwork(self._proxy, wanted, holds.desk)
             try:
                 supervised = self._supervised(io.supervisor, running, allowed, go, network)
             except BaseException:

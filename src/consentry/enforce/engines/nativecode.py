@@ -215,14 +215,7 @@ class NativeCode:
             for _ in range(_MOST_ATTEMPTS):
                 held = HeldLimits(plan.limits, permit.permit_id, stock=stock)
                 holds = BoxHolds(io.holds, plan.wanted, is_snippet=True)
-                wanted = plan.wanted
-                network = BoxNetwork(
-                    self._proxy,
-                    wanted.surface.net_access,
-                    wanted.secrets,
-                    holds.desk,
-                    wanted.any_host,
-                )
+                network = BoxNetwork(self._proxy, plan.wanted, holds.desk)
                 try:
                     done = _attempt(workers, plan, code, io, held, stock, network, holds)
                 finally:
