@@ -6,12 +6,13 @@ link-local network or of a metadata service is not part of it, and neither is a 
 one. What any other name leads to is known when it is dialled.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
+from typing import Final
 
 from consentry.base.values import dataclass
 from consentry.surface.access import Access
+from consentry.surface.carriedaddresses import Address, carried
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
 from consentry.surface.lattice import host_access
@@ -19,12 +20,6 @@ from consentry.surface.targets import ANY_HOST, Target
 
 ANY_WORD: Final = "any"
 NONE_WORD: Final = "none"
-
-Address: TypeAlias = IPv4Address | IPv6Address
-
-_TRANSLATED: Final = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
-_COMPATIBLE: Final = ip_network("::/96")
-_LAST_IPV4: Final = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,7 @@ class NearHosts:
         return name not in self.names and not f".{name}".endswith(self.below)
 
     def _is_public_address(self, address: Address) -> bool:
-        each = (address, *_carried(address))
+        each = (address, *carried(address))
         return all(a.is_global and not a.is_multicast and a not in self.addresses for a in each)
 
 
@@ -72,20 +67,3 @@ def is_listed(target: Target, allowed: HostScope) -> bool:
     if target.port is not None:
         return allowed.reaches(target)
     return any(entry.on(None).covers(target) for entry in allowed.entries)
-
-
-def _carried(address: Address) -> Iterator[IPv4Address]:
-    """IPv4 addresses inside an IPv6 one, to which a gateway would send what is sent there."""
-    if isinstance(address, IPv4Address):
-        return
-    last = IPv4Address(int(address) & _LAST_IPV4)
-    if address.ipv4_mapped is not None:
-        yield address.ipv4_mapped
-    elif address in _COMPATIBLE and int(address) > 1:
-        yield last
-    if address.sixtofour is not None:
-        yield address.sixtofour
-    if address.teredo is not None:
-        yield from address.teredo
-    if any(address in network for network in _TRANSLATED):
-        yield last

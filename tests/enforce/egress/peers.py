@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.heldquestions import HeldQuestions
 from consentry.enforce.egress.owner import ServedBox, told_rules
 from consentry.enforce.egress.report import READY
@@ -23,6 +22,7 @@ from consentry.enforce.egress.secrets import Secret
 from consentry.enforce.egress.server import ServedRun
 from consentry.enforce.held import HeldDesk
 from consentry.surface.access import Access
+from consentry.surface.carriedaddresses import Address
 from consentry.surface.hosts import HostScope
 from consentry.surface.modes import AnyHost
 from consentry.surface.targets import Target

@@ -8,12 +8,12 @@ An IPv4 address may be dressed as IPv6 in several ways; it is the plain one that
 """
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import StrEnum
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Final, TypeAlias
+from typing import Final
 
-Address: TypeAlias = IPv4Address | IPv6Address
+from consentry.surface.carriedaddresses import Address, carried
 
 
 class Kind(StrEnum):
@@ -41,15 +41,12 @@ _METADATA: Final = tuple(
          "fd00:ec2::254", "fd20:ce::254"),
     )
 )  # fmt: skip
-_TRANSLATED: Final = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
-_COMPATIBLE: Final = ip_network("::/96")
 _SHARED: Final = ip_network("100.64.0.0/10")
-_LAST_IPV4: Final = 0xFFFFFFFF
 
 
 def kind_of(address: Address, is_own: Callable[[Address], bool]) -> Kind:
     """The least harmless of what the address is and of the addresses it carries."""
-    kinds = [_kind(each, is_own) for each in (address, *_carried(address))]
+    kinds = [_kind(each, is_own) for each in (address, *carried(address))]
     return max(kinds, key=list(Kind).index)
 
 
@@ -78,23 +75,6 @@ def _is_this_network(address: Address) -> bool:
 
 def _is_site_local(address: Address) -> bool:
     return isinstance(address, IPv6Address) and address.is_site_local
-
-
-def _carried(address: Address) -> Iterator[IPv4Address]:
-    """IPv4 addresses inside an IPv6 one, to which a gateway would send what is sent there."""
-    if isinstance(address, IPv4Address):
-        return
-    last = IPv4Address(int(address) & _LAST_IPV4)
-    if address.ipv4_mapped is not None:
-        yield address.ipv4_mapped
-    elif address in _COMPATIBLE and int(address) > 1:
-        yield last
-    if address.sixtofour is not None:
-        yield address.sixtofour
-    if address.teredo is not None:
-        yield from address.teredo
-    if any(address in network for network in _TRANSLATED):
-        yield last
 
 
 def is_own_address(address: Address) -> bool:

@@ -13,7 +13,6 @@ from threading import Event
 from typing import TYPE_CHECKING, Final
 
 from consentry.enforce.egress import socksheads
-from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.chunks import body_parts
 from consentry.enforce.egress.dialling import Dialler, Line, NotReached
 from consentry.enforce.egress.greeting import NotYet, Unreadable, server_name
@@ -22,6 +21,7 @@ from consentry.enforce.egress.masking import Masking
 from consentry.enforce.egress.ports import PROXY_PORT
 from consentry.enforce.egress.relay import Opening, relay
 from consentry.enforce.egress.secrets import MIRRORS
+from consentry.surface.carriedaddresses import Address
 
 if TYPE_CHECKING:
     from consentry.enforce.egress.securedlines import Secured

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from consentry.base.errors import BadInput
 from consentry.base.values import dataclass, replace
-from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.reached import Asked, Counted, Reached
 from consentry.enforce.egress.rules import (
     Rules,
@@ -22,6 +21,7 @@ from consentry.enforce.egress.rules import (
     read_target,
 )
 from consentry.enforce.held import HeldAnswer
+from consentry.surface.carriedaddresses import Address
 from consentry.surface.targets import Target
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput
-from consentry.enforce.egress.addresses import Address
+from consentry.surface.carriedaddresses import Address
 
 IPV4_BLOCK: Final = IPv4Address("198.18.0.0")
 IPV6_BLOCK: Final = IPv6Address("fd63:6f6e:7365:6e74::")

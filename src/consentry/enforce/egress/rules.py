@@ -13,12 +13,12 @@ from consentry.base.errors import BadInput
 from consentry.base.values import dataclass, replace
 from consentry.enforce.egress.addresses import (
     GRANTED_BY_NAME,
-    Address,
     Kind,
     is_own_address,
     kind_of,
 )
 from consentry.surface.access import Access
+from consentry.surface.carriedaddresses import Address
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
 from consentry.surface.modes import AnyHost

@@ -16,7 +16,6 @@ from threading import Lock, Thread, current_thread
 from typing import TYPE_CHECKING, Any, Final
 
 from consentry.base.errors import BadInput
-from consentry.enforce.egress.addresses import Address
 from consentry.enforce.egress.conversation import (
     THE_PROXY,
     VIA_ADDRESS,
@@ -42,6 +41,7 @@ from consentry.enforce.egress.report import MOST_FILES, READY
 from consentry.enforce.egress.rules import LOCALHOST, Rules
 from consentry.enforce.egress.secrets import Secret
 from consentry.surface.access import Access
+from consentry.surface.carriedaddresses import Address
 from consentry.surface.dimensions import Level
 from consentry.surface.hosts import HostScope
 from consentry.surface.modes import AnyHost
