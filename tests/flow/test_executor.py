@@ -286,6 +286,19 @@ def test_the_question_alone(
     assert runner.ran == []
 
 
+def test_the_question_in_its_json_form(questions: KeptQuestions, runner: FakeRunner) -> None:
+    """ESCALATION §request-1: as it is serialised; anything else is one clear error, and no question."""
+    executor = executor_of(questions, runner)
+    executor.on_event(answering(executor, approved=True))
+    request = runner.requested("task", PermissionSet.MINIMAL)
+    assert executor.request_permission_escalation(request.to_json()).approved
+    with pytest.raises(ConsentryError, match="currentSet"):
+        executor.request_permission_escalation({**request.to_json(), "currentSet": "huge"})
+    with pytest.raises(ConsentryError):
+        executor.request_permission_escalation("minimal")  # type: ignore[arg-type] # on purpose
+    assert len(executor.decisions) == 1
+
+
 def test_a_yes_to_one_step_is_none_to_another(questions: KeptQuestions, runner: FakeRunner) -> None:
     """An execution asks once: the same step again has its answer, a larger one has none."""
     executor = executor_of(questions, runner)

@@ -18,7 +18,7 @@ store has, the question and its answer.
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Final, Protocol, Self, TypeAlias
+from typing import Any, Final, Protocol, Self, TypeAlias
 
 from consentry.base.codes import Code
 from consentry.base.errors import UsageProblem
@@ -148,7 +148,10 @@ class ControlledExecutor:
         return self._ports.runner.run_code(read, execution_id, self._asking())
 
     def request_permission_escalation(
-        self, request: PermissionEscalationRequest, *, execution_id: str | None = None
+        self,
+        request: PermissionEscalationRequest | Mapping[str, Any],
+        *,
+        execution_id: str | None = None,
     ) -> EscalationAnswer:
         """Asks a person for a larger set, and returns their decision; nobody in time is a no.
 
@@ -156,7 +159,7 @@ class ControlledExecutor:
         any other id nothing is stored.
 
         Args:
-            request: the step that is asked for.
+            request: the step that is asked for; or its JSON form.
             execution_id: the execution that asks, which asks once; a new one where none is named.
 
         Raises:
@@ -165,8 +168,13 @@ class ControlledExecutor:
         """
         self._require_dependencies()
         named = execution_id or self._ports.ids.new(EXECUTION)
+        step = (
+            request
+            if isinstance(request, PermissionEscalationRequest)
+            else PermissionEscalationRequest.from_json(request)
+        )
         try:
-            ask = self._ports.runner.ask_for(request, named)
+            ask = self._ports.runner.ask_for(step, named)
         except NotOpened as refusal:
             return EscalationAnswer(
                 approved=False, feedback=refusal.message, code=refusal.code.value
