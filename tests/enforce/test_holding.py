@@ -28,7 +28,8 @@ from consentry.enforce.usage import Control
 from tests.enforce.boxes import PYTHON, BoxRun, run_in_box
 
 MIB = 1 << 20
-MORE_AT_MOST = 700
+# Boxes of other tests have thousands of threads at the same time, which count as this user's, too.
+MORE_AT_MOST = 10_000
 _NUMBERS = count()
 
 
