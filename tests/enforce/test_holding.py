@@ -26,10 +26,10 @@ from consentry.enforce.limits import LimitMeans, LimitPlan, Mechanism
 from consentry.enforce.native.parent import Running
 from consentry.enforce.usage import Control
 from tests.enforce.boxes import PYTHON, BoxRun, run_in_box
+from tests.enforce.manytasks import alone_with_tasks
 
 MIB = 1 << 20
-# Boxes of other tests have thousands of threads at the same time, which count as this user's, too.
-MORE_AT_MOST = 10_000
+MORE_AT_MOST = 700
 _NUMBERS = count()
 
 
@@ -77,11 +77,12 @@ class Runner:
 def spared_host() -> Iterator[None]:
     """Whatever a test lets loose is bounded by the kernel, for as long as it lasts."""
     before = resource.getrlimit(resource.RLIMIT_NPROC)
-    most = MORE_AT_MOST + _tasks_of_this_user()
-    most = most if before[1] == resource.RLIM_INFINITY else min(before[1], most)
-    resource.setrlimit(resource.RLIMIT_NPROC, (most, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_NPROC, before)
+    with alone_with_tasks():
+        most = MORE_AT_MOST + _tasks_of_this_user()
+        most = most if before[1] == resource.RLIM_INFINITY else min(before[1], most)
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, before[1]))
+        yield
+        resource.setrlimit(resource.RLIMIT_NPROC, before)
 
 
 def _tasks_of_this_user() -> int:

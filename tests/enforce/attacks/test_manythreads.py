@@ -14,6 +14,7 @@ from consentry.surface.modes import Reads
 from consentry.surface.protected import protected_roots
 from tests.enforce.attacks.attackers import PRELUDE
 from tests.enforce.boxes import ENVIRONMENT, PYTHON, program_of
+from tests.enforce.manytasks import alone_with_tasks
 
 THREADS, FILES = 2000, 200
 OPENS = """
@@ -56,7 +57,7 @@ def test_nothing_is_lost(tmp_path: Path, reads: Reads) -> None:
     """All of them read what they asked for, all files are listed, and the launcher is well."""
     for number in range(FILES):
         (tmp_path / f"file{number}").write_text(f"file{number}")
-    with closing(NativeEngine(None, protected_roots())) as engine:
+    with alone_with_tasks(), closing(NativeEngine(None, protected_roots())) as engine:
         # The second is to find the launcher as the first did.
         for threads in (THREADS, 10):
             outcome = _run(engine, tmp_path, reads, threads)
