@@ -42,6 +42,9 @@ _PROMISES = (
     f"{_CANNOT}{_GAP}(?:ever{_GAP})?be{_GAP}{_BROKEN}",
     rf"guarantee[sd]?{_GAP}(?:\w+{_GAP})?isolation",
     f"isolation{_GAP}is{_GAP}guaranteed",
+    # What a jailed path is at construction it need not be later.
+    rf"(?:with)?in{_JOINT}(?:(?:the|its|a){_GAP})?jail{_JOINT}for{_JOINT}ever",
+    rf"(?:never|cannot{_GAP}ever){_GAP}leaves?{_GAP}(?:the|its){_GAP}jail",
 )
 _PROMISE = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(_PROMISES)})(?![A-Za-z])", re.IGNORECASE)
 _HASH = re.compile(r"hash|digest|sha-?256", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Promises beyond the mechanism are refused; taking one back in the same sentence is allowed."""
+"""Promises beyond the mechanism are refused; taking one back in the same sentence is allowed (TRUST §words-2)."""
 
 import pytest
 
@@ -17,6 +17,10 @@ PROMISES = [
     "bullet" + "proof",
     "fool" + "proof",
     "escape" + "-proof",
+    "in the jail " + "for ever",
+    "in its jail " + "forever",
+    "in-jail-" + "forever",
+    "within the jail\nfor " + "ever",
 ]
 SENTENCES = [
     "A permit cannot be " + "forged.",
@@ -27,6 +31,7 @@ SENTENCES = [
     "It gives guaranteed " + "isolation.",
     "It guarantees full " + "isolation.",
     "Isolation is " + "guaranteed.",
+    "It never " + "leaves its jail.",
 ]
 
 
