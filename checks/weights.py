@@ -39,6 +39,7 @@ _IMPORTS = {
     "pytest-xdist": "xdist.plugin",
     "pyyaml": "yaml",
     "rich": "rich.console",
+    "securesystemslib": "securesystemslib.dsse",
     "sigstore": "sigstore.verify",
     "starlette": "starlette.applications",
 }
