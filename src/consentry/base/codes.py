@@ -129,6 +129,9 @@ class Code(StrEnum):
     TERMINAL_MISSING = "terminal-missing"
     PASSPHRASE_REFUSED = "passphrase-refused"  # noqa: S105 - a code
     PASSPHRASE_UNUSABLE = "passphrase-unusable"  # noqa: S105 - a code
+    PLUGIN_REJECTED = "plugin-rejected"
+    PLUGIN_DOCUMENT = "plugin-document"
+    PLUGIN_POLICY = "plugin-policy"
 
 
 @cache
