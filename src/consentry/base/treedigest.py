@@ -1,4 +1,4 @@
-"""One digest for a tree of files: over names, executable bit, contents and the text of links.
+r"""One digest for a tree of files: over names, executable bit, contents and the text of links.
 
 Entries are files and links; folders are no entries, they exist by what lies in them. The encoding is
 unambiguous, every part of variable length has its length in front of it, and it begins with a name and
