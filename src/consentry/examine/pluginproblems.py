@@ -45,6 +45,7 @@ class Rejection(StrEnum):
     MANIFEST = "manifest"
     POLICY_UNREADABLE = "policy_unreadable"
     BAD_ENVELOPE = "bad_envelope"
+    KEYS_UNREADABLE = "keys_unreadable"
 
     UNSIGNED = "unsigned"
     SIGNATURE_INVALID = "signature_invalid"
@@ -57,6 +58,14 @@ class Rejection(StrEnum):
     ROLLED_BACK = "rolled_back"
     DOWNGRADED = "downgraded"
     NOT_COVERED = "not_covered"
+    SIGNED_OTHER_TREE = "signed_other_tree"
+    SIGNED_OTHER_PLUGIN = "signed_other_plugin"
+    SIGNED_OTHER_VERSION = "signed_other_version"
+    EVIDENCE_EXPIRED = "evidence_expired"
+    CLOCK_SET_BACK = "clock_set_back"
+    FORMAT_NOT_ALLOWED = "format_not_allowed"
+    IDENTITY_REFUSED = "identity_refused"
+    EXTRA_MISSING = "extra_missing"
 
     @property
     def code(self) -> Code:
@@ -72,6 +81,7 @@ _DOCUMENTS: Final = frozenset(
         Rejection.MANIFEST,
         Rejection.POLICY_UNREADABLE,
         Rejection.BAD_ENVELOPE,
+        Rejection.KEYS_UNREADABLE,
     }
 )
 _POLICY: Final = frozenset(
@@ -87,6 +97,13 @@ _POLICY: Final = frozenset(
         Rejection.ROLLED_BACK,
         Rejection.DOWNGRADED,
         Rejection.NOT_COVERED,
+        Rejection.SIGNED_OTHER_PLUGIN,
+        Rejection.SIGNED_OTHER_VERSION,
+        Rejection.EVIDENCE_EXPIRED,
+        Rejection.CLOCK_SET_BACK,
+        Rejection.FORMAT_NOT_ALLOWED,
+        Rejection.IDENTITY_REFUSED,
+        Rejection.EXTRA_MISSING,
     }
 )
 
