@@ -64,10 +64,15 @@ def in_order(entries: Iterable[TreeEntry]) -> tuple[TreeEntry, ...]:
 
 def tree_digest(entries: Iterable[TreeEntry]) -> Digest:
     """The digest of a tree with exactly these entries, in whatever order they come."""
-    ordered = in_order(entries)
+    return rows_digest((each.path, each.letter, each.digest) for each in entries)
+
+
+def rows_digest(rows: Iterable[tuple[str, bytes, Digest]]) -> Digest:
+    """The same from path, letter and digest of each entry alone."""
+    ordered = sorted(rows)
     parts = [DOMAIN, len(ordered).to_bytes(8, "big")]
-    for each in ordered:
-        path = each.path.encode()
-        content = bytes.fromhex(each.digest.removeprefix(_PREFIX))
-        parts += (each.letter, len(path).to_bytes(4, "big"), path, content)
+    for path, letter, digest in ordered:
+        encoded = path.encode()
+        content = bytes.fromhex(digest.removeprefix(_PREFIX))
+        parts += (letter, len(encoded).to_bytes(4, "big"), encoded, content)
     return Digest(_PREFIX + hashlib.sha256(b"".join(parts)).hexdigest())

@@ -30,9 +30,9 @@ _WORD = re.compile(r"(?:true|false|null)(?![A-Za-z0-9_])")
 _CORRECT = "correct the line, or the one before it"
 
 
-def json_nodes(text: str, problems: Problems) -> Node | None:
-    """The root node of the document in `text`, or None when there is none."""
-    walk = _Walk(text, problems)
+def json_nodes(text: str, problems: Problems, most: int = MOST_NODES) -> Node | None:
+    """The root node of the document in `text`, of at most so many values; None when there is none."""
+    walk = _Walk(text, problems, most)
     walk.skip_space()
     if walk.at == len(text):
         return None
@@ -46,8 +46,9 @@ def json_nodes(text: str, problems: Problems) -> Node | None:
 class _Walk:
     """A position in the text that only moves on."""
 
-    def __init__(self, text: str, problems: Problems) -> None:
+    def __init__(self, text: str, problems: Problems, most: int) -> None:
         self.at = 0
+        self._most = most
         self._text = text
         self._lines = Lines(text)
         self._problems = problems
@@ -69,8 +70,8 @@ class _Walk:
     def value(self, depth: int) -> Node:
         """The value that begins here; the walk then stands behind it."""
         self._count += 1
-        if self._count > MOST_NODES:
-            self.stop(f"the document has more than {MOST_NODES:,} values", "use several documents")
+        if self._count > self._most:
+            self.stop(f"the document has more than {self._most:,} values", "use several documents")
         opening = self._text[self.at : self.at + 1]
         if opening == '"':
             return self._string()

@@ -1,6 +1,6 @@
 """From bytes to text that means what a person sees in an editor.
 
-Refused before anything is parsed: more than 1 MiB, what is not UTF-8, control characters, and the
+Refused before anything is parsed: more than 1 MiB (or another bound of the document's kind), what is not UTF-8, control characters, and the
 characters that make a document look different from what it says. Those are the line separators that
 YAML honours and editors do not show (text behind one in a comment is not part of the comment), a
 lone carriage return, and the marks that change the direction of writing. In a quoted text each of
@@ -34,12 +34,12 @@ class Lines:
         return Mark(line, position - self._starts[line - 1] + 1)
 
 
-def checked_text(content: bytes, problems: Problems) -> str:
+def checked_text(content: bytes, problems: Problems, most: int = MOST_BYTES) -> str:
     """The text of a document, or raises with the places of what it must not contain."""
-    if len(content) > MOST_BYTES:
+    if len(content) > most:
         problems.stop(
             None,
-            f"the document has more than {MOST_BYTES:,} bytes",
+            f"the document has more than {most:,} bytes",
             "leave out what is not needed, or use several documents",
         )
     try:
