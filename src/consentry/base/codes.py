@@ -48,6 +48,8 @@ class Code(StrEnum):
     TIMESTAMP = "timestamp"
     PATH_ESCAPE = "path-escape"
     PATH_KIND = "path-kind"
+    PATH_HARD_LINK = "path-hard-link"
+    PATH_TOO_LARGE = "path-too-large"
     FILESYSTEM_RACE = "filesystem-race"
     SURFACE_FIELD = "surface-field"
     SURFACE_PATTERN = "surface-pattern"
@@ -132,6 +134,11 @@ class Code(StrEnum):
     PLUGIN_REJECTED = "plugin-rejected"
     PLUGIN_DOCUMENT = "plugin-document"
     PLUGIN_POLICY = "plugin-policy"
+    EVIDENCE = "evidence"
+    SIGNING_KEY = "signing-key"
+    KEY_UNKNOWN = "key-unknown"
+    KEY_EXISTS = "key-exists"
+    KEY_REFUSED = "key-refused"
 
 
 @cache
