@@ -17,6 +17,7 @@ _ROOTS = {
     "wish_ir_version": DocumentKind.WISH,
     "registry_version": DocumentKind.TOOL_REGISTRY,
     "recipe_version": DocumentKind.RECIPE,
+    "pluginVersion": DocumentKind.PLUGIN,
 }
 
 
@@ -59,7 +60,11 @@ def _registry(capabilities: str, tool: str = "{id: a, class: web, ") -> str:
     return f'registry_version: "1"\ntools: [{tool}capabilities: {capabilities}}}]'
 
 
-C, T, S, I, P, O, W, G, R = (  # noqa: E741 - one letter each keeps the table readable
+def _plugin(more: str = "", name: str = "a-1", version: str = '"1.0.0"') -> str:
+    return f'pluginVersion: "1"\nname: {name}\nversion: {version}\n{more}'
+
+
+C, T, S, I, P, O, W, G, R, L = (  # noqa: E741 - one letter each keeps the table readable
     DocumentKind.CONSENT_CONFIG,
     DocumentKind.TOOL,
     DocumentKind.SANDBOX_CONFIG,
@@ -69,6 +74,7 @@ C, T, S, I, P, O, W, G, R = (  # noqa: E741 - one letter each keeps the table re
     DocumentKind.WISH,
     DocumentKind.TOOL_REGISTRY,
     DocumentKind.RECIPE,
+    DocumentKind.PLUGIN,
 )
 
 ACCEPTED = [
@@ -107,6 +113,9 @@ ACCEPTED = [
     (G, _registry("{}", "{id: b c, class: two words, ")),
     (R, 'recipe_version: "1"\nnodes: []'),
     (R, 'recipe_version: "1"\nnodes: [{id: "1", tool: a}, {id: b, tool: a}]'),
+    (L, _plugin()),
+    (L, _plugin("tools: []\npolicies: [p.json]\nrules: {}")),
+    (L, _plugin("rules: {tables: [a/b.toml], python: [a_b/c.py]}", version="'1.0.0-rc.1+b'")),
 ]  # fmt: skip
 
 REFUSED = [
@@ -202,6 +211,16 @@ REFUSED = [
     (R, 'recipe_version: "1"\nnodes: {}'),
     (R, 'recipe_version: "1"\nnodes: [{id: a}]'),
     (R, 'recipe_version: "1"\nnodes: [{id: a, tool: 1}]'),
+    (L, "{}"),
+    (L, _plugin(name="A")),
+    (L, _plugin(version='"1.0"')),
+    (L, _plugin("tools: [a.txt]")),
+    (L, _plugin("tools: a.yaml")),
+    (L, _plugin("tools: [a.yaml, a.yaml]")),
+    (L, _plugin("rules: {python: [a-b.py]}")),
+    (L, _plugin("rules: {shell: []}")),
+    (L, _plugin("modules: []")),
+    (L, 'pluginVersion: "2"\nname: a\nversion: "1.0.0"'),
 ]  # fmt: skip
 
 ONLY_THE_READER = [
@@ -223,4 +242,7 @@ ONLY_THE_READER = [
     (W, _wish(name='"a\\u200bb"')),
     (G, 'registry_version: "1"\ntools: [{id: a, class: b, capabilities: {}}, {id: a, class: c, capabilities: {}}]'),
     (R, 'recipe_version: "1"\nnodes: [{id: a, tool: b}, {id: a, tool: c}]'),
+    (L, _plugin("tools: [../a.yaml]")),
+    (L, _plugin("tools: [/a.yaml]")),
+    (L, _plugin("rules: {tables: [a/../b.toml]}")),
 ]  # fmt: skip

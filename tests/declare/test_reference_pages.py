@@ -10,6 +10,7 @@ from consentry.base.units import Duration
 from consentry.declare import (
     consentconfig,
     nodes,
+    pluginmanifest,
     policyfile,
     problems,
     recipefile,
@@ -45,6 +46,7 @@ SETTINGS = DOCS / "reference" / "settings-file.md"
 WISH = DOCS / "reference" / "wish.md"
 REGISTRY = DOCS / "reference" / "tool-registry.md"
 RECIPE = DOCS / "reference" / "recipe.md"
+PLUGIN = DOCS / "reference" / "plugin.md"
 GUARD = DOCS / "spec" / "guard.md"
 SPECIFICATION = DOCS / "spec" / "consent.md"
 KINDS = {
@@ -57,9 +59,10 @@ KINDS = {
     "wish_ir_version": DocumentKind.WISH,
     "registry_version": DocumentKind.TOOL_REGISTRY,
     "recipe_version": DocumentKind.RECIPE,
+    "pluginVersion": DocumentKind.PLUGIN,
 }
 OF_FOLDERS = (CONSENT, SANDBOX, MANIFEST, INDEX, POLICY, SETTINGS)
-PAGES = (*OF_FOLDERS, WISH, REGISTRY, RECIPE, SPECIFICATION, GUARD)
+PAGES = (*OF_FOLDERS, WISH, REGISTRY, RECIPE, PLUGIN, SPECIFICATION, GUARD)
 
 
 def examples() -> Iterator[tuple[Path, str, str]]:
@@ -92,6 +95,7 @@ def test_there_are_examples() -> None:
         (WISH, "wish_ir_version"),
         (REGISTRY, "registry_version"),
         (RECIPE, "recipe_version"),
+        (PLUGIN, "pluginVersion"),
         (SPECIFICATION, "consentSystem"),
         (SPECIFICATION, "tool"),
         (SPECIFICATION, "sandboxConfig"),
@@ -125,6 +129,8 @@ def test_every_key_is_listed() -> None:
     assert keys(REGISTRY, "key of a tool") == set(toolregistryfile.KEYS_OF_TOOL)
     assert keys(RECIPE, "key") == set(recipefile.KEYS)
     assert keys(RECIPE, "key of a node") == set(recipefile.KEYS_OF_NODE)
+    assert keys(PLUGIN, "key") == set(pluginmanifest.KEYS)
+    assert keys(PLUGIN, "key of `rules`") == set(pluginmanifest.KEYS_OF_RULES)
     resources = [
         code_spans(row[0])[0].removeprefix("resources.")
         for row in table_with_head(SANDBOX, "key of a profile")

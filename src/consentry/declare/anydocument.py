@@ -5,6 +5,7 @@ from typing import Final
 
 from consentry.declare.consentconfig import read_consent_config
 from consentry.declare.documentkind import DocumentKind
+from consentry.declare.pluginmanifest import read_plugin_manifest
 from consentry.declare.policyfile import read_policy
 from consentry.declare.recipefile import read_recipe
 from consentry.declare.sandboxconfig import read_sandbox_config
@@ -23,6 +24,7 @@ _READERS: Final[Mapping[DocumentKind, Callable[[bytes, str], object]]] = {
     DocumentKind.WISH: read_wish,
     DocumentKind.TOOL_REGISTRY: read_tool_registry,
     DocumentKind.RECIPE: read_recipe,
+    DocumentKind.PLUGIN: read_plugin_manifest,
 }
 
 

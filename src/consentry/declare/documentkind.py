@@ -1,6 +1,7 @@
 """The kinds of documents that people write: their names, and the JSON Schema of each.
 
-Most lie in a configuration folder; a wish, a registry of tools and recipes are handed to the guard.
+Most lie in a configuration folder; a wish, a registry of tools and recipes are handed to the guard, and
+a plugin has one at the top of its own folder.
 
 The schemas are data beside this file, for editors that complete and check while one types. They say
 what a schema can: keys, types, words, forms. What is refused beyond that (a path that is never
@@ -28,6 +29,7 @@ class DocumentKind(StrEnum):
     WISH = "wish"
     TOOL_REGISTRY = "tool-registry"
     RECIPE = "recipe"
+    PLUGIN = "plugin"
 
     @property
     def file(self) -> str:
