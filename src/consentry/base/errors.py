@@ -6,7 +6,9 @@
     ├── Refused           understood, and the answer is no
     │   ├── PathEscape        a path leaves its jail
     │   ├── FilesystemRace    a path changed between check and use
-    │   └── NotAFile          a pipe, socket or device where a file or folder was expected
+    │   ├── NotAFile          a pipe, socket or device where a file or folder was expected
+    │   ├── HardLinked        a file that has other names, and is not written through this one
+    │   └── TooLarge          a file that has more bytes than its reader takes
     ├── LedgerProblem     the ledger cannot be written, read or believed
     └── UsageProblem      the command line, the environment or the place it was started in
 
@@ -157,6 +159,20 @@ class NotAFile(Refused):
 
     def __init__(self, message: str) -> None:
         super().__init__(Code.PATH_KIND, message)
+
+
+class HardLinked(Refused):
+    """A file that has other names as well: written through one, it changes under all of them."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Code.PATH_HARD_LINK, message)
+
+
+class TooLarge(Refused):
+    """A file that has more bytes than its reader takes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Code.PATH_TOO_LARGE, message)
 
 
 class LedgerProblem(ConsentryError):
