@@ -167,7 +167,9 @@ def test_rebuild_repairs_a_table_and_is_recorded(consentry: CommandLine, databas
     tampered(database, "DELETE FROM permission_audit_log")
     done = consentry("audit", "rebuild")
     assert done.out == (
-        "2 tables filled anew from 1 events\n"
+        "4 tables filled anew from 1 events\n"
+        "  capability_budget  0 rows\n"
+        "  capability_token  0 rows\n"
         "  permission_audit_log  1 rows\n"
         "  workflow_pattern  0 rows\n"
     )

@@ -158,6 +158,15 @@ def test_a_token_is_minted_against_one_consent_or_one_grant() -> None:
     assert refused_at(minted, capability="GitPushCapability") == "payload.capability"
 
 
+@pytest.mark.parametrize("budget", [{"git_push": 1}, {"fs_write": -1}, {"fs_write": True}])
+def test_a_budget_limits_known_kinds_by_whole_numbers(budget: dict[str, object]) -> None:
+    """TRUST §token-6; there is no kind of use that is a push."""
+    assert refused_at(EventType.CAPABILITY_MINTED, budget=budget) == "payload.budget"
+    check_payload(
+        EventType.CAPABILITY_MINTED, sample_payload(EventType.CAPABILITY_MINTED, budget=None)
+    )
+
+
 def test_a_plugin_is_rejected_for_its_digest_or_for_having_none() -> None:
     """TRUST §lock-3; a plugin that the lock does not name has nothing to be compared with."""
     rejected = EventType.PLUGIN_REJECTED

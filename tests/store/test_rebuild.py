@@ -24,6 +24,8 @@ from tests.store.conftest import Store
 from tests.store.keepers import Keepers, all_rows, pass_time
 from tests.store.test_permissionaudit import APPROVED, REFUSED
 
+TOKEN_TABLES = ("capability_token", "capability_budget")
+NO_TOKENS = dict.fromkeys(TOKEN_TABLES, 0)
 TABLES = ("permission_audit_log", "workflow_pattern")
 
 
@@ -80,8 +82,11 @@ def test_the_events_know_their_tables() -> None:
     assert set(PROJECTIONS) == {
         EventType.PERMISSION_ESCALATION_DECIDED,
         EventType.WORKFLOW_PATTERN_SAVED,
+        EventType.CAPABILITY_MINTED,
+        EventType.CAPABILITY_USED,
     }
-    assert {projection.table for projection in PROJECTIONS.values()} == set(TABLES)
+    filled = {each.table for projections in PROJECTIONS.values() for each in projections}
+    assert filled == {*TABLES, *TOKEN_TABLES}
 
 
 def test_a_saved_capability_is_a_row_with_its_latest_version(keepers: Keepers) -> None:
@@ -113,7 +118,7 @@ def test_a_rebuilt_table_is_the_same(keepers: Keepers) -> None:
     for _ in range(2):
         rebuilt = rebuild(keepers.ledger.database)
         assert tables(keepers.ledger.database) == before
-        assert rebuilt.rows == {"permission_audit_log": 6, "workflow_pattern": 4}
+        assert rebuilt.rows == {"permission_audit_log": 6, "workflow_pattern": 4, **NO_TOKENS}
         assert rebuilt.events == 12
 
 
@@ -141,7 +146,7 @@ def test_a_table_changed_behind_our_back_is_repaired(keepers: Keepers, statement
 def test_an_empty_ledger_rebuilds_to_nothing(keepers: Keepers) -> None:
     """And says so."""
     rebuilt = rebuild(keepers.ledger.database)
-    assert rebuilt.rows == dict.fromkeys(TABLES, 0)
+    assert rebuilt.rows == dict.fromkeys(TABLES, 0) | NO_TOKENS
     assert rebuilt.events == 0
 
 

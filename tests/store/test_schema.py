@@ -9,11 +9,13 @@ from consentry.store.schema.acceptances import ACCEPTANCES
 from consentry.store.schema.capabilities import CAPABILITIES
 from consentry.store.schema.escalation import ESCALATION
 from consentry.store.schema.keeping import KEEPING
+from consentry.store.schema.tokens import TOKENS
 from tests.store.conftest import Store
 from tests.store.keepers import all_rows
 
 KEPT = ("approval_request", "consent", "capability_grant", "permit", "session", "machine")
 FILLED = ("permission_audit_log", "workflow_pattern")
+TOKENS_OF = ("capability_token", "capability_budget")
 LATEST = ("acceptance",)
 A_NAME = (
     "INSERT INTO workflow_pattern VALUES "
@@ -30,6 +32,10 @@ def test_each_step_back_takes_its_own_tables_and_forward_brings_them(store: Stor
     """Step by step, twice."""
     database = store.open()
     for _ in range(2):
+        migrate(database, to=TOKENS.version - 1)
+        for table in TOKENS_OF:
+            with pytest.raises(LedgerProblem):
+                all_rows(database, table)
         migrate(database, to=ACCEPTANCES.version - 1)
         for table in LATEST:
             with pytest.raises(LedgerProblem):
@@ -44,7 +50,7 @@ def test_each_step_back_takes_its_own_tables_and_forward_brings_them(store: Stor
             with pytest.raises(LedgerProblem):
                 all_rows(database, table)
         migrate(database, to=NEWEST)
-        every = (*KEPT, *FILLED, *LATEST)
+        every = (*KEPT, *FILLED, *LATEST, *TOKENS_OF)
         assert all_rows(database, *every) == {table: [] for table in every}
 
 

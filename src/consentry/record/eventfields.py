@@ -53,6 +53,9 @@ TOKEN_TYPES: Final = (
     "CapabilityBundle",
 )
 
+USE_KINDS: Final = ("npm_install", "git_local", "fs_read", "fs_write")
+"""What a budget counts (TRUST §token-6)."""
+
 REASON_CODES: Final = (
     "capability-unknown-id",
     "capability-not-requested",
@@ -113,18 +116,37 @@ def _one_ground(minted: Mapping[str, Any]) -> None:
         refuse("consentId", "must name either the consent or the grant it was minted against")
 
 
+def _known_limits(minted: Mapping[str, Any]) -> None:
+    for kind, most in (minted["budget"] or {}).items():
+        if kind not in USE_KINDS:
+            refuse("budget", f"cannot limit `{kind}`, which is no kind of use")
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+            refuse("budget", f"must have a whole number from 0 on for `{kind}`")
+
+
 _TOKEN: Final[tuple[Field, ...]] = (
     field("tokenId", id_of("token")),
     field("capability", one_of(*TOKEN_TYPES)),
+    field("workflow", TEXT),
 )
 CAPABILITY_MINTED: Final = object_of(
     *_TOKEN,
     field("scope", OBJECT),
     nullable("consentId", id_of("consent")),
     nullable("grantId", id_of("grant")),
-    across=(_one_ground,),
+    nullable("tool", TEXT),
+    field("workspace", TEXT),
+    field("machineId", TEXT),
+    nullable("partOf", id_of("token")),
+    field("digest", DIGEST),
+    field("mintedAt", INSTANT),
+    field("expiresAt", INSTANT),
+    nullable("budget", OBJECT),
+    across=(_one_ground, _known_limits),
 )
-CAPABILITY_USED: Final = object_of(*_TOKEN, field("operation", TEXT), nullable("target", TEXT))
+CAPABILITY_USED: Final = object_of(
+    *_TOKEN, field("kind", one_of(*USE_KINDS)), field("operation", TEXT), nullable("target", TEXT)
+)
 # The name of the root folder is empty, and a jail may be the root folder.
 FILESYSTEM_RACE_DETECTED: Final = object_of(
     field("jail", TEXT), field("relative", TEXT), field("component", ANY_TEXT)

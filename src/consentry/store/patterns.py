@@ -20,13 +20,12 @@ from consentry.record.envelope import Draft
 from consentry.record.events import EventType
 from consentry.store.database import Database, Row, Transaction, Value
 from consentry.store.journal import About, Journal
-from consentry.store.projections import PROJECTIONS
+from consentry.store.projections import pattern_row
 from consentry.store.rows import Overtaken
 
 SURE: Final = 1.0
 """How confident a set is that a person approved or gave; it holds until the code changes."""
 
-_PATTERN = PROJECTIONS[EventType.WORKFLOW_PATTERN_SAVED]
 _COLUMNS: Final = (
     "id, name, language, code, code_hash, version, permission_set, permission_confidence, "
     "permission_source, detected_patterns, created_at, updated_at"
@@ -71,8 +70,7 @@ def names_by_id(database: Database) -> dict[str, str]:
 
 def add_first(transaction: Transaction, capability: Capability) -> None:
     """Takes the name for it; raises `Overtaken` where somebody else has taken it."""
-    row = _PATTERN.row(capability.created_at, capability.to_json())
-    if transaction.run(_INSERT, row) != 1:
+    if transaction.run(_INSERT, pattern_row(capability.to_json())) != 1:
         raise Overtaken
 
 

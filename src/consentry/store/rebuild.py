@@ -20,7 +20,7 @@ from consentry.record.chain import ChainRow
 from consentry.store.database import Database, Dialect, Transaction
 from consentry.store.projections import PROJECTIONS
 
-_TABLES = tuple(sorted({projection.table for projection in PROJECTIONS.values()}))
+_TABLES = tuple(sorted({each.table for filled in PROJECTIONS.values() for each in filled}))
 _LEDGER_ORDER = {
     # The order in which they were recorded; machines that share a store have none but their clocks.
     Dialect.SQLITE: "ORDER BY id",
@@ -66,16 +66,19 @@ def _recorded(transaction: Transaction) -> list[ChainRow]:
 def _replay(transaction: Transaction, row: ChainRow) -> bool:
     try:
         event: dict[str, Any] = json.loads(row.body)
-        projection = PROJECTIONS.get(event["type"])
-        if projection is None:
-            return False
-        values = projection.row(Instant.parse(event["timestampUtc"]), event["payload"])
+        at, payload = Instant.parse(event["timestampUtc"]), event["payload"]
+        filled = [
+            (projection.statement, values)
+            for projection in PROJECTIONS.get(event["type"], ())
+            for values in projection.rows(at, payload)
+        ]
     except (ValueError, KeyError, TypeError, BadInput) as problem:
         raise LedgerProblem(
             Code.CHAIN_BROKEN, f"event {row.seq} of `{row.writer}` cannot be read any more"
         ) from problem
-    transaction.run(projection.statement, values)
-    return True
+    for statement, values in filled:
+        transaction.run(statement, values)
+    return bool(filled)
 
 
 def _count(transaction: Transaction, table: str) -> int:
