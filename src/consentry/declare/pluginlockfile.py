@@ -38,7 +38,7 @@ from consentry.declare.values import Entry, Value
 KEYS: Final = ("lockVersion", "plugins", "tools", "mcpTools")
 KEYS_OF_PLUGIN: Final = ("version", "digest", "files")
 MOST_VALUES: Final = 500_000
-_AGAIN: Final = "run `consentry plugins lock` when the plugins are as they should be"
+_AGAIN: Final = "make it anew with `consentry plugins lock --anew`, after a look at the plugins"
 _MERGE_MARK: Final = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _FILE_LINE: Final = re.compile(r"(file|executable|link) (sha256:[0-9a-f]{64})", re.ASCII)
 _MOST_VERSION: Final = 10**17

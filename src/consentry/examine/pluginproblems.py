@@ -26,6 +26,7 @@ class Rejection(StrEnum):
     INTEGRITY_MISMATCH = "integrity_mismatch"
     NOT_LOCKED = "not_locked"
     MISSING_PLUGIN = "missing_plugin"
+    PLUGIN_NAME = "plugin_name"
     BYTECODE = "bytecode"
     LINK_LEAVES = "link_leaves"
     LINK_DANGLES = "link_dangles"
