@@ -1,13 +1,29 @@
-"""`SandboxedPath` in its first form (TRUST: in-jail at construction, `O_NOFOLLOW` at open)."""
+"""`SandboxedPath` (TRUST §path-1 to 5): in-jail at construction, `O_NOFOLLOW` at open.
 
+Every test runs twice: with the kernel's `openat2`, and with the walk that stands in for it.
+"""
+
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
-from consentry.base.errors import FilesystemRace, PathEscape
+from consentry.base import openat2
+from consentry.base.codes import Code
+from consentry.base.errors import FilesystemRace, HardLinked, LedgerProblem, NotAFile, PathEscape
 from consentry.base.paths import FilesystemRaceDetected, SandboxedPath
 from consentry.base.result import Err, Ok
+
+
+@pytest.fixture(autouse=True, params=["kernel", "walk"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways of opening give the same answers."""
+    if request.param == "walk":
+        monkeypatch.setattr(openat2, "beneath", lambda *_: -errno.ENOSYS)
+    elif openat2.beneath(-1, b"x", os.O_PATH, 0) == -errno.ENOSYS:
+        pytest.skip("this kernel has no openat2")
+    return str(request.param)
 
 
 @pytest.fixture
@@ -176,3 +192,83 @@ def test_no_descriptor_is_left_open(jail: Path) -> None:
         with pytest.raises(OSError, match="No such file"):
             made.open(on_race=ignore)
     assert open_descriptors() == before
+
+
+def test_a_race_is_raised_also_when_nobody_can_be_told(jail: Path) -> None:
+    """TRUST §path-4: a sink that fails does not hide the race; the message says that it failed."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    (jail / "sub" / "file").unlink()
+    (jail / "sub" / "file").symlink_to("../../secret")
+
+    def failing(_: FilesystemRaceDetected) -> None:
+        raise LedgerProblem(Code.LEDGER_UNWRITABLE, "the disk is full")
+
+    with pytest.raises(FilesystemRace, match="could not be recorded: the disk is full"):
+        made.open(on_race=failing)
+
+
+def test_the_jail_must_be_the_same_folder(jail: Path) -> None:
+    """Another folder of the same name is not the jail, whatever is in it."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    jail.rename(jail.parent / "moved")
+    (jail / "sub").mkdir(parents=True)
+    (jail / "sub" / "file").write_text("another")
+    races: list[FilesystemRaceDetected] = []
+    with pytest.raises(FilesystemRace):
+        read_reporting(made, races)
+    assert [race.component for race in races] == ["jail"]
+
+
+def test_a_folder_replaced_by_a_file_is_a_race(jail: Path) -> None:
+    """On the way there was a folder; a file in its place is a change like a link."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    (jail / "sub").rename(jail / "kept")
+    (jail / "sub").write_text("")
+    with pytest.raises(FilesystemRace):
+        made.open(on_race=ignore)
+
+
+def test_a_device_is_not_opened(way: str) -> None:
+    """Neither a character device nor anything else that is no file or folder, whatever the way."""
+    made = SandboxedPath.create(Path("/dev"), "null").unwrap()
+    with pytest.raises(NotAFile):
+        made.open(on_race=ignore)
+    assert way
+
+
+def test_a_file_with_other_names_is_not_opened_for_writing(jail: Path) -> None:
+    """The attack: a hard link to a file elsewhere. It keeps its content; the only name is written."""
+    (jail / "sub" / "hard").hardlink_to(jail.parent / "secret")
+    made = SandboxedPath.create(jail, "sub/hard").unwrap()
+    for flags in (os.O_WRONLY | os.O_TRUNC, os.O_RDWR, os.O_WRONLY | os.O_APPEND):
+        with pytest.raises(HardLinked) as caught:
+            made.open(flags, on_race=ignore)
+        assert caught.value.code is Code.PATH_HARD_LINK
+    assert (jail.parent / "secret").read_text() == "outside"
+    assert read(made) == "outside", "reading is not refused, and the documentation says so"
+    (jail.parent / "secret").unlink()
+    os.close(made.open(os.O_WRONLY | os.O_TRUNC, on_race=ignore))
+    assert (jail / "sub" / "hard").read_bytes() == b""
+    (jail.parent / "secret").hardlink_to(jail / "sub" / "hard")
+    (jail / "sub" / "hard").write_text("through")
+    assert (jail.parent / "secret").read_text() == "through", "a plain open lets the attack succeed"
+
+
+def test_what_is_handed_out_blocks_as_usual(jail: Path) -> None:
+    """The flag that keeps a pipe from holding us does not stay on the descriptor."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    for flags in (os.O_RDONLY, os.O_RDWR):
+        descriptor = made.open(flags, on_race=ignore)
+        assert os.get_blocking(descriptor)
+        assert not os.get_inheritable(descriptor)
+        os.close(descriptor)
+    descriptor = made.open(os.O_RDONLY | os.O_NONBLOCK, on_race=ignore)
+    assert not os.get_blocking(descriptor)
+    os.close(descriptor)
+
+
+def test_flags_that_the_new_call_refuses_work_as_ever(jail: Path) -> None:
+    """`openat2` is strict about combinations that `open` lets pass; the walk then answers."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    for flags in (os.O_PATH | os.O_RDWR, os.O_RDONLY | os.O_APPEND, os.O_PATH):
+        os.close(made.open(flags, 0o7777, on_race=ignore))
