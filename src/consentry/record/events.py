@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Self
 
-from consentry.record import eventfields, lifecyclefields
+from consentry.record import eventfields, lifecyclefields, signingfields
 from consentry.record.auditfields import TOOL_AUDIT
 from consentry.record.fieldrules import Field, Kind, leaves
 from consentry.record.verdictfields import GUARD_VERDICT
@@ -28,6 +28,7 @@ class EventGroup(StrEnum):
     APPROVALS = "approvals"
     CONSENTS = "consents"
     ACCEPTANCES = "acceptances"
+    SIGNING = "signing"
     GRANTS = "grants"
     PERMITS = "permits"
     SESSIONS = "sessions"
@@ -218,6 +219,36 @@ class EventType(StrEnum):
         EventGroup.ACCEPTANCES,
         lifecyclefields.WORKSPACE_WITHDRAWN,
         "that was taken back, or replaced by another one",
+    )
+    KEY_TRUSTED = (
+        "key.trusted",
+        EventGroup.SIGNING,
+        signingfields.KEY_TRUSTED,
+        "a public key became known under a signer's name: made here, accepted, or endorsed",
+    )
+    KEY_REVOKED = (
+        "key.revoked",
+        EventGroup.SIGNING,
+        signingfields.KEY_REVOKED,
+        "a key counts for nothing any more, whatever it signed",
+    )
+    PLUGIN_SIGNED = (
+        "plugin.signed",
+        EventGroup.SIGNING,
+        signingfields.PLUGIN_SIGNED,
+        "a plugin's tree was signed here with a key of this user",
+    )
+    PLUGIN_ACCEPTED = (
+        "plugin.accepted",
+        EventGroup.SIGNING,
+        signingfields.PLUGIN_ACCEPTED,
+        "a plugin passed with evidence, at a higher version or by more than before",
+    )
+    PLUGIN_FORGOTTEN = (
+        "plugin.forgotten",
+        EventGroup.SIGNING,
+        signingfields.PLUGIN_FORGOTTEN,
+        "a person had that memory removed; older or weaker may come",
     )
     GRANT_GIVEN = (
         "grant.given",

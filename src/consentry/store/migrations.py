@@ -15,9 +15,20 @@ from consentry.store.schema.escalation import ESCALATION
 from consentry.store.schema.keeping import KEEPING
 from consentry.store.schema.ledger import ARCHIVES, EVENTS
 from consentry.store.schema.lookups import LOOKUPS
+from consentry.store.schema.pluginversions import PLUGIN_VERSIONS
 from consentry.store.schema.tokens import TOKENS
 
-MIGRATIONS = (EVENTS, ARCHIVES, KEEPING, ESCALATION, ACCEPTANCES, LOOKUPS, CAPABILITIES, TOKENS)
+MIGRATIONS = (
+    EVENTS,
+    ARCHIVES,
+    KEEPING,
+    ESCALATION,
+    ACCEPTANCES,
+    LOOKUPS,
+    CAPABILITIES,
+    TOKENS,
+    PLUGIN_VERSIONS,
+)
 NEWEST = MIGRATIONS[-1].version
 
 _ADVISORY_LOCK = 0x436F6E73656E74  # "Consent": any number will do that other programs do not take
