@@ -14,6 +14,7 @@ from consentry.base.canonical import digest_bytes
 from consentry.base.values import dataclass
 from consentry.declare.patchbundle import Blob
 from consentry.examine.acrossfiles import powers_across
+from consentry.examine.addedrules import NO_RULES, AddedRules
 from consentry.examine.atoms import (
     NOTHING_FOUND,
     Atom,
@@ -100,8 +101,16 @@ Wanted = tuple[str, FileKind | None]
 """A file, and what it is read as; None where its own name says that."""
 
 
-def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract) -> Side:
-    """What the touched files of a side give, and the files of the tree that they import."""
+def examine_side(
+    touched: Mapping[str, Blob],
+    tree: SourceTree,
+    extract: Extract,
+    rules: AddedRules = NO_RULES,
+) -> Side:
+    """What the touched files of a side give, and the files of the tree that they import.
+
+    Of `rules` the tables are for whoever extracts; here they count for names used across files.
+    """
     found: list[Sited] = []
     doubts: list[Doubt] = []
     seen: set[Wanted] = set()
@@ -117,7 +126,7 @@ def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract
             reason = f"imports lead to more than {MOST_FOLLOWED:,} files"
             doubts.append(Doubt(batch[0][0], Unclassified("too many files", 1, reason)))
             break
-        for path, kind, extraction in _extracted(batch, blobs, tree, extract):
+        for path, kind, extraction in _extracted(batch, blobs, tree, extract, rules):
             extractions[path] = extractions.get(path, NOTHING_FOUND) | extraction
             found += [Sited(path, each) for each in extraction.found]
             found += [Sited(path, each) for each in _classes(kind, extraction)]
@@ -135,13 +144,26 @@ def examine_side(touched: Mapping[str, Blob], tree: SourceTree, extract: Extract
                     if blob is not None:
                         blobs[name] = blob
                         waiting.append((name, read_as(name, blob, each, kind)))
-    for path, power in powers_across(extractions, tree):
+    for path, power in _across(extractions, tree, rules):
         found.append(Sited(path, power))
         found += [Sited(path, more) for more in _classes(FileKind.PYTHON, Extraction((power,)))]
     found.sort(key=lambda each: (each.file, each.found.line, each.found.atom, each.found.reason))
     doubts.sort(key=lambda each: (each.file, each.about.line, each.about.key))
     files = sorted({path for path, _ in seen})
     return Side(tuple(dict.fromkeys(found)), tuple(dict.fromkeys(doubts)), tuple(files))
+
+
+def _across(
+    extractions: Mapping[str, Extraction], tree: SourceTree, rules: AddedRules
+) -> Iterator[tuple[str, Found]]:
+    yield from powers_across(extractions, tree)
+    if rules.tables:
+        from consentry.examine.knowledge.added import extended_knowledge  # noqa: PLC0415 - plugins
+        from consentry.examine.knowledge.reader import used  # noqa: PLC0415 - as above
+
+        with used(extended_knowledge(rules.tables)):
+            more = list(powers_across(extractions, tree))
+        yield from more
 
 
 def _led_to(
@@ -165,7 +187,11 @@ def _led_to(
 
 
 def _extracted(
-    wanted: list[Wanted], blobs: Mapping[str, Blob], tree: SourceTree, extract: Extract
+    wanted: list[Wanted],
+    blobs: Mapping[str, Blob],
+    tree: SourceTree,
+    extract: Extract,
+    rules: AddedRules,
 ) -> Iterator[tuple[str, FileKind, Extraction]]:
     jobs: list[Job] = []
     placed: list[tuple[str, FileKind, FileKind | None]] = []
@@ -188,8 +214,10 @@ def _extracted(
         kind = given or kind_of(path, blob.content, executable=blob.mode == EXECUTABLE)
         jobs.append((kind, blob.content))
         placed.append((path, kind, given))
-    for (path, kind, given), extraction in zip(placed, extract(jobs), strict=True):
-        yield path, kind, extraction if given is None else without_style(path, extraction)
+    answers = zip(placed, jobs, extract(jobs), strict=True)
+    for (path, kind, given), (_, content), extraction in answers:
+        found = extraction if given is None else without_style(path, extraction)
+        yield path, kind, found | rules.extraction(path, content) if rules.looks else found
 
 
 def _linked(

@@ -1,6 +1,6 @@
 """The digest of everything that extraction knows: the compact tables, and those of other languages.
 
-It stands in every verdict, so that two verdicts can be compared: with other tables the same change may
+It stands in every verdict, with the digest of what plugins add, so that two verdicts can be compared: with other tables the same change may
 be judged otherwise.
 """
 
@@ -33,3 +33,8 @@ def tables_digest() -> Digest:
             if is_table:
                 found[f"{folder}/{name}"] = hashlib.sha256(own_bytes(folder, name)).hexdigest()
     return digest_json(found)
+
+
+def known_digest(added: Digest | None) -> Digest:
+    """The same with the rules that plugins add; without any, that of our tables alone."""
+    return tables_digest() if added is None else digest_json([tables_digest(), added])

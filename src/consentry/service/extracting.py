@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from consentry.base.canonical import digest_bytes
+from consentry.base.values import replace
 from consentry.examine.atoms import Extraction, unclassified
 from consentry.examine.filekinds import FileKind, extract_file
 from consentry.examine.sides import Job
@@ -35,11 +36,14 @@ class Extractor:
         *,
         workers: int | None = None,
         progress: Progress | None = None,
+        tables: tuple[bytes, ...] = (),
     ) -> None:
+        """`tables` are those that plugins add to ours, compiled."""
         self._make_cache = cache
         self._cache: ExtractionCache | None = None
         self._workers = min(os.cpu_count() or 1, _WORKERS) if workers is None else workers
         self._progress = progress
+        self._tables = tables
         self._known: dict[tuple[FileKind, bytes], Extraction] = {}
         self.read = 0
         """How many files were really read, and not found."""
@@ -53,7 +57,7 @@ class Extractor:
             self._progress(len(wanted) - len(fresh), len(wanted))
         if size < WORTH_KEEPING:
             for kind, content in fresh:
-                self._known[kind, content] = read_one(kind, content)
+                self._known[kind, content] = read_one(kind, content, self._tables)
             self.read += len(fresh)
         else:
             self._read_many(fresh, len(wanted) - len(fresh), len(wanted))
@@ -78,9 +82,10 @@ class Extractor:
                     continue
             left.append(job)
         size = sum(len(content) for _, content in left)
+        more = (self._tables,) if self._tables else ()
         answers = run_in_workers(
             _FUNCTION,
-            ((kind.value, content) for kind, content in left),
+            ((kind.value, content, *more) for kind, content in left),
             workers=self._workers,
             total_size=size,
         )
@@ -102,15 +107,34 @@ class Extractor:
             cache.flush()
 
 
-def extract_job(kind: str, content: bytes) -> bytes:
+def extract_job(kind: str, content: bytes, tables: tuple[bytes, ...] = ()) -> bytes:
     """What a worker does with one file."""
     from consentry.service.extractioncodec import encode_extraction  # noqa: PLC0415 - for many
 
-    return encode_extraction(read_one(FileKind(kind), content))
+    return encode_extraction(read_one(FileKind(kind), content, tables))
 
 
-def read_one(kind: FileKind, content: bytes) -> Extraction:
-    """What one file gives; a fault of an extractor is something that is not known, never nothing."""
+def read_one(kind: FileKind, content: bytes, tables: tuple[bytes, ...] = ()) -> Extraction:
+    """What one file gives; a fault of an extractor is something that is not known, never nothing.
+
+    With tables of plugins it is read twice: what our tables say stands, whatever others add to it.
+    """
+    ours = _read_one(kind, content)
+    if not tables:
+        return ours
+    from consentry.examine.knowledge.added import extended_knowledge  # noqa: PLC0415 - plugins
+    from consentry.examine.knowledge.reader import used  # noqa: PLC0415 - as above
+
+    with used(extended_knowledge(tables)):
+        added = _read_one(kind, content)
+    return replace(
+        ours,
+        found=tuple(dict.fromkeys((*ours.found, *added.found))),
+        unclassified=tuple(dict.fromkeys((*ours.unclassified, *added.unclassified))),
+    )
+
+
+def _read_one(kind: FileKind, content: bytes) -> Extraction:
     try:
         return extract_file(kind, content)
     except (RecursionError, MemoryError):

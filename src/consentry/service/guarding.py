@@ -15,12 +15,13 @@ from consentry.declare.patchbundle import Blob, BundleIncomplete
 from consentry.declare.recipe import Recipe, is_recipe
 from consentry.declare.toolregistry import ToolRegistry
 from consentry.declare.wish import Wish
-from consentry.examine.atoms import Found, Provenance, Unclassified
+from consentry.examine.addedrules import NO_RULES, AddedRules
+from consentry.examine.atoms import Atom, Found, Provenance, Unclassified
 from consentry.examine.guard import Examined, Flags, judge
 from consentry.examine.knowledge.reader import knowledge
 from consentry.examine.recipes import UnknownNode, powers_of_recipes
 from consentry.examine.sides import LINK, Doubt, Extract, Side, Sited, SourceTree, examine_side
-from consentry.examine.tabledigest import TABLES, tables_digest
+from consentry.examine.tabledigest import TABLES, known_digest
 from consentry.examine.verdict import Band, Reason, Status, Tag, Verdict
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ class Terms:
     recipes: Mapping[str, Recipe] = field(default_factory=dict)
     """Recipes that come with the change from elsewhere, by their names."""
     flags: Flags = field(default_factory=Flags)
+    rules: AddedRules = NO_RULES
+    """What plugins add; their tables are in `extract` as well, which has to be given the same."""
 
 
 class BlobTree:
@@ -133,7 +136,7 @@ def change_of_git(change: "GitChange") -> Change:
 def check_change(change: Change, terms: Terms, extract: Extract) -> Verdict:
     """The verdict on a change."""
     examined = _examined(change, terms, extract)
-    return judge(examined, terms.wish, terms.flags, (TABLES, tables_digest()))
+    return judge(examined, terms.wish, terms.flags, (TABLES, known_digest(terms.rules.digest)))
 
 
 def replayed(verdict: Verdict, earlier: Mapping[str, Json]) -> Verdict:
@@ -198,7 +201,7 @@ def _examined(change: Change, terms: Terms, extract: Extract) -> Examined:
     (was, known), (is_now, nodes) = sides
     named = {(each.node, each.tool) for each in known}
     unknown = tuple(each for each in nodes if (each.node, each.tool) not in named)
-    return Examined(was, _with_dependencies(is_now, change.new_deps), unknown)
+    return Examined(was, _with_dependencies(is_now, change.new_deps, terms.rules), unknown)
 
 
 def _side(
@@ -211,7 +214,7 @@ def _side(
     """One side of the change; recipes in it are documents, and not examined as files."""
     found = {path: _recipe(path, blob) for path, blob in sorted(files.items()) if is_recipe(path)}
     rest = {path: blob for path, blob in files.items() if path not in found}
-    side = examine_side(rest, tree, extract)
+    side = examine_side(rest, tree, extract, terms.rules)
     powers, unknown = powers_of_recipes({**recipes, **found}, terms.registry)
     return replace(side, found=(*side.found, *powers)), unknown
 
@@ -222,7 +225,7 @@ def _recipe(path: str, blob: Blob) -> Recipe:
     return read_recipe(blob.content, path)
 
 
-def _with_dependencies(side: Side, names: Iterable[str]) -> Side:
+def _with_dependencies(side: Side, names: Iterable[str], rules: AddedRules) -> Side:
     """Dependencies that a bundle names itself, whether or not a file in it says so."""
     found = list(side.found)
     doubts = list(side.doubts)
@@ -231,7 +234,15 @@ def _with_dependencies(side: Side, names: Iterable[str]) -> Side:
         if atoms is None:
             about = Unclassified(f"dependency pypi:{name}", 1, f"dependency {name}: in no table")
             doubts.append(Doubt(NEW_DEPENDENCIES, about))
-        for atom in atoms or ():
+        for atom in (*(atoms or ()), *_added_atoms(name, rules)):
             made = Found(atom, 1, f"dependency {name}", Provenance.DECLARED)
             found.append(Sited(NEW_DEPENDENCIES, made))
     return replace(side, found=tuple(found), doubts=tuple(doubts))
+
+
+def _added_atoms(name: str, rules: AddedRules) -> tuple[Atom, ...]:
+    if not rules.tables:
+        return ()
+    from consentry.examine.knowledge.added import extended_knowledge  # noqa: PLC0415 - plugins
+
+    return extended_knowledge(rules.tables).distribution(name) or ()

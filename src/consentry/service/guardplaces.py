@@ -9,8 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from consentry.base.canonical import Digest
 from consentry.base.errors import ConsentryError
-from consentry.examine.tabledigest import tables_digest
+from consentry.examine.tabledigest import known_digest
 from consentry.service.extractioncache import ExtractionCache
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings, resolved
@@ -19,15 +20,18 @@ FOLDER: Final = "extractions"
 KEY: Final = "key"
 
 
-def kept_extractions(around: Surroundings, examined: Path | None = None) -> ExtractionCache:
+def kept_extractions(
+    around: Surroundings, examined: Path | None = None, added: Digest | None = None
+) -> ExtractionCache:
     """The extractions that are kept for this user.
 
     Args:
         around: where the command was started.
         examined: the repository or folder whose files are read; it must not hold the key.
+        added: the digest of the rules that plugins add.
     """
     folder = _folder(around, examined)
-    return ExtractionCache(folder, None if folder is None else folder / KEY, tables_digest())
+    return ExtractionCache(folder, None if folder is None else folder / KEY, known_digest(added))
 
 
 def _folder(around: Surroundings, examined: Path | None) -> Path | None:

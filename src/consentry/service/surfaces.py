@@ -21,6 +21,7 @@ from consentry.base.errors import BadInput, UsageProblem
 from consentry.base.values import dataclass
 from consentry.declare.patchbundle import Blob
 from consentry.declare.recipe import is_recipe
+from consentry.examine.addedrules import NO_RULES, AddedRules
 from consentry.examine.atoms import NO_ENDS, Ends, Extraction, Unclassified, joined
 from consentry.examine.delta import Delta, delta_between
 from consentry.examine.extracted import surface_of
@@ -73,6 +74,8 @@ class Means:
     cache: "Callable[[], ExtractionCache] | None" = None
     workers: int | None = None
     progress: Progress | None = None
+    rules: AddedRules = NO_RULES
+    """What plugins add."""
 
 
 def examine_source(source: Source, means: Means) -> Examined:
@@ -177,6 +180,8 @@ class _Reading:
         if _has_requirements(path, self._source):
             self._read_requirements(path, given.content)
         kind = kind_of(path, given.content, executable=given.mode == EXECUTABLE)
+        if kind is FileKind.INERT and self._means.rules.looks:
+            return given  # a rule may see more in it
         return None if kind in _INERT else given
 
     def _followed(self) -> Iterator[tuple[str, Blob]]:
@@ -215,9 +220,11 @@ class _Reading:
             self._cache,
             workers=self._means.workers,
             progress=self._told_from(self.done - len(batch)),
+            tables=self._means.rules.tables,
         )
         self._examined += 1
-        self._add(examine_side(batch, self._tree, self._remembered(batch, extract)))
+        remembered = self._remembered(batch, extract)
+        self._add(examine_side(batch, self._tree, remembered, self._means.rules))
 
     def _add(self, side: Side) -> None:
         self._found |= dict.fromkeys(side.found)
@@ -250,7 +257,8 @@ class _Reading:
             ]
             # Only what they leave open is looked at once more, so they need no content.
             files = dict.fromkeys(self._ends, Blob(b""))
-            self._add(examine_side(files, self._tree, lambda _jobs: ends))
+            rules = self._means.rules.only_tables
+            self._add(examine_side(files, self._tree, lambda _jobs: ends, rules))
 
     def _told_from(self, before: int) -> Progress:
         return lambda done, _total: self._tell(before + done)
@@ -285,7 +293,8 @@ class _Reading:
         wanted = b"\n".join(lines)
         if not wanted.strip():
             return
-        extraction = Extractor(workers=1)([(FileKind.REQUIREMENTS, wanted)])[0]
+        extract = Extractor(workers=1, tables=self._means.rules.tables)
+        extraction = extract([(FileKind.REQUIREMENTS, wanted)])[0]
         self._found |= dict.fromkeys(Sited(path, each) for each in extraction.found)
         self._doubts |= dict.fromkeys(Doubt(path, each) for each in extraction.unclassified)
 

@@ -8,6 +8,8 @@ with None, and whoever asks must not take that for harmless.
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Final
 
@@ -239,6 +241,24 @@ def _is_safe(patterns: list[str], rest: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def knowledge() -> Knowledge:
+def shipped_knowledge() -> Knowledge:
     """The tables as shipped."""
     return Knowledge(own_bytes("consentry.examine.knowledge", TABLE))
+
+
+_IN_USE: "ContextVar[Knowledge | None]" = ContextVar("knowledge", default=None)
+
+
+def knowledge() -> Knowledge:
+    """The tables in use: those as shipped, unless others were put in their place."""
+    return _IN_USE.get() or shipped_knowledge()
+
+
+@contextmanager
+def used(tables: Knowledge) -> Iterator[None]:
+    """In this block, and for this thread alone, these tables are in use."""
+    before = _IN_USE.set(tables)
+    try:
+        yield
+    finally:
+        _IN_USE.reset(before)
