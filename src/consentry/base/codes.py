@@ -98,6 +98,9 @@ class Code(StrEnum):
     CONSENT_CLOSED = "consent-closed"
     CONSENT_STALE = "consent-stale"
     PERMIT_REFUSED = "permit-refused"
+    MINT_REFUSED = "mint-refused"
+    TOKEN_REFUSED = "token-refused"  # noqa: S105 - a code
+    BUDGET_EXHAUSTED = "budget-exhausted"
     ARCHIVE = "archive"
     ARCHIVE_UNKNOWN = "archive-unknown"
     RETAIN_RACED = "retain-raced"
