@@ -18,9 +18,7 @@ like the key itself; nothing reads it.
 
 import os
 import secrets
-import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +28,7 @@ from consentry.base.errors import BadInput, LedgerProblem
 from consentry.base.values import dataclass, field
 from consentry.record.fields import check_constant, check_hex, parse_document, read_object
 from consentry.record.publickey import PublicKey
+from consentry.store.secretfile import read_secret, trusted_folder, write_new_secret
 
 SCHEMA_VERSION: Final = 1
 KIND: Final = "ledger-key"
@@ -37,9 +36,6 @@ ALGORITHM: Final = "ed25519"
 
 _SEED_BYTES = 32
 _MOST_BYTES = 1024
-_FILE_MODE = 0o600
-_FOLDER_MODE = 0o700
-_PERMISSIONS = 0o777
 _FIELDS = ("schema_version", "kind", "algorithm", "key_id", "seed")
 
 
@@ -66,7 +62,7 @@ class LedgerKey:
 
 def open_key(path: Path) -> LedgerKey:
     """The key in that file, made if there is none; durable when this returns."""
-    with _trusted_folder(path) as folder:
+    with trusted_folder(path, _problem) as folder:
         try:
             key = _read(path, folder)
         except FileNotFoundError:
@@ -79,47 +75,12 @@ def open_key(path: Path) -> LedgerKey:
 
 def load_key(path: Path) -> LedgerKey:
     """The key in that file; raises when there is none."""
-    with _trusted_folder(path) as folder:
+    with trusted_folder(path, _problem) as folder:
         return _read(path, folder)
 
 
-@contextmanager
-def _trusted_folder(path: Path) -> Iterator[int]:
-    """A descriptor of the folder; what the system refuses within becomes the one error."""
-    try:
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        try:
-            found = os.fstat(folder)
-            if found.st_uid != os.geteuid():
-                raise _problem(path.parent, f"belongs to user {found.st_uid}")
-            if found.st_mode & _PERMISSIONS != _FOLDER_MODE:
-                raise _problem(
-                    path.parent, f"has mode {found.st_mode & _PERMISSIONS:04o}, not 0700"
-                )
-            yield folder
-        finally:
-            os.close(folder)
-    except OSError as problem:
-        raise _problem(path, f"cannot be used: {(problem.strerror or '').lower()}") from problem
-
-
 def _read(path: Path, folder: int) -> LedgerKey:
-    # O_NONBLOCK: a pipe without a writer would hold us for ever.
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    if stat.S_ISLNK(os.stat(path.name, dir_fd=folder, follow_symlinks=False).st_mode):
-        raise _problem(path, "is a link")
-    descriptor = os.open(path.name, flags, dir_fd=folder)
-    try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise _problem(path, "is not a plain file")
-        if found.st_uid != os.geteuid():
-            raise _problem(path, f"belongs to user {found.st_uid}")
-        if stat.S_IMODE(found.st_mode) != _FILE_MODE:
-            raise _problem(path, f"has mode {stat.S_IMODE(found.st_mode):04o}, not 0600")
-        content = os.read(descriptor, _MOST_BYTES + 1)
-    finally:
-        os.close(descriptor)
+    content = read_secret(path, folder, _MOST_BYTES, _problem)
     try:
         return _parse(content)
     except BadInput as problem:
@@ -146,28 +107,8 @@ def _parse(content: bytes) -> LedgerKey:
 
 def _make(path: Path, folder: int) -> None:
     """Puts a fresh key in place, unless another process was first."""
-    key = _key_of(secrets.token_bytes(_SEED_BYTES))
-    fresh = f".{path.name}.{secrets.token_hex(8)}.new"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(fresh, flags, _FILE_MODE, dir_fd=folder)
-    try:
-        try:
-            os.fchmod(descriptor, _FILE_MODE)  # whatever the umask took away
-            _write(descriptor, _content(key))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        # A link appears whole or not at all, and never replaces.
-        os.link(fresh, path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-    except FileExistsError:
-        pass
-    finally:
-        os.unlink(fresh, dir_fd=folder)
-
-
-def _write(descriptor: int, content: bytes) -> None:
-    while content:
-        content = content[os.write(descriptor, content) :]
+    with suppress(FileExistsError):
+        write_new_secret(path, folder, _content(_key_of(secrets.token_bytes(_SEED_BYTES))))
 
 
 def _content(key: LedgerKey) -> bytes:
