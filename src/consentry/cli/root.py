@@ -49,6 +49,11 @@ SECTIONS = (
                 "Write, list, show and check tools",
             ),
             CommandRow(
+                "plugins",
+                "consentry.cli.plugins:plugins",
+                "Lock, verify and list plugins",
+            ),
+            CommandRow(
                 "trust",
                 "consentry.cli.trust:trust",
                 "Show what a workspace's configuration would loosen, and accept it",

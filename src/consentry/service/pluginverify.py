@@ -4,7 +4,7 @@ Verified is what was hashed just now, or what was hashed before and has not chan
 says (`plugincache`). The second is good for looking, and never for loading.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -48,6 +48,8 @@ class DefinitionState:
     `looked_at` are the names that could be compared; `unlooked` those that nothing was given for.
     """
 
+    locked: Mapping[str, Digest]
+    found: Mapping[str, Digest]
     changes: TreeChanges
     looked_at: tuple[str, ...]
     unlooked: tuple[str, ...]
@@ -66,6 +68,11 @@ class RootState:
     def rejected(self) -> tuple[VerificationError, ...]:
         """What is wrong with its plugins, in their order."""
         return tuple(each.problem for each in self.plugins if each.problem is not None)
+
+    @property
+    def definition_problems(self) -> tuple[VerificationError, ...]:
+        """Every definition that departs from the lock, as an error of its own."""
+        return (*_told("tool", self.tools), *_told("mcp", self.mcp_tools))
 
     @property
     def is_as_locked(self) -> bool:
@@ -158,13 +165,37 @@ def _verified(
 def _tools(lock: PluginLock, given: Given) -> DefinitionState:
     """Of single tools nothing can be missing: what was not given was not looked at."""
     locked = {name: lock.tools[name] for name in given.tools if name in lock.tools}
-    unlooked = tuple(sorted(lock.tools.keys() - given.tools.keys()))
-    return DefinitionState(named_changes(locked, given.tools), tuple(sorted(given.tools)), unlooked)
+    return _held(locked, given.tools, given.tools, lock.tools)
 
 
 def _mcp_tools(lock: PluginLock, given: Given) -> DefinitionState:
     """Of a server whose whole list was given, a tool can be missing, too."""
     locked = {name: lock.mcp_tools[name] for name in given.mcp_tools if name in lock.mcp_tools}
-    unlooked = tuple(sorted(lock.mcp_tools.keys() - given.mcp_tools.keys()))
-    changes = named_changes(flat(locked), flat(given.mcp_tools))
-    return DefinitionState(changes, tuple(sorted(given.mcp_tools)), unlooked)
+    return _held(flat(locked), flat(given.mcp_tools), given.mcp_tools, lock.mcp_tools)
+
+
+def _held(
+    locked: Mapping[str, Digest],
+    found: Mapping[str, Digest],
+    given: Mapping[str, object],
+    section: Mapping[str, object],
+) -> DefinitionState:
+    changes = named_changes(locked, found)
+    unlooked = tuple(sorted(section.keys() - given.keys()))
+    return DefinitionState(locked, found, changes, tuple(sorted(given)), unlooked)
+
+
+def _told(section: str, state: DefinitionState) -> Iterator[VerificationError]:
+    said = {
+        **dict.fromkeys(state.changes.changed, "its definition is not that of the lock"),
+        **dict.fromkeys(state.changes.added, "the lock has no entry for its definition"),
+        **dict.fromkeys(state.changes.missing, "the lock has an entry for it, and it is gone"),
+    }
+    for name, message in sorted(said.items()):
+        yield VerificationError(
+            Rejection.DEFINITION_CHANGED,
+            f"{section}:{name}",
+            message,
+            expected=state.locked.get(name),
+            found=state.found.get(name),
+        )
