@@ -27,6 +27,7 @@ from bench import (
     reach,
     sandbox,
     startup,
+    trust,
 )
 
 PAGE = Path("docs/explanation/how-fast.md")
@@ -44,6 +45,7 @@ BENCHES = {
     "engines": engines.run,
     "escalation": escalation.run,
     "held": held.run,
+    "trust": trust.run,
 }
 SANDBOX = "sandbox"
 GUARD = "guard"
