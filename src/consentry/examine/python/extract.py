@@ -50,7 +50,7 @@ _HARMLESS: Final = frozenset(
 
 def extract_python(content: bytes, *, depth: int = 0) -> Extraction:
     """All that a file of Python source gives."""
-    with _without_collecting():
+    with without_collecting():
         tree = parsed(content)
         if isinstance(tree, str):
             return unclassified(f"source {digest_bytes(content)}", 1, tree)
@@ -66,7 +66,7 @@ def extract_python(content: bytes, *, depth: int = 0) -> Extraction:
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def without_collecting() -> Iterator[None]:
     """Nothing of a tree is garbage while it is read: looking for some costs a third of the time."""
     was_enabled = gc.isenabled()
     gc.disable()

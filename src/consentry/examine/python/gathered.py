@@ -29,6 +29,8 @@ class Gathered:
         """Modules that were imported with all their names."""
         self.paths: list[ast.Constant] = []
         """Constants that look like absolute paths."""
+        self.commands: list[ast.Constant] = []
+        """Constants in which git is named."""
         self.watched_names = frozenset(watched)
         self.watched: list[ast.Attribute] = []
         """Attributes whose names are watched on any object."""

@@ -80,6 +80,10 @@ def _walk(gathered: Gathered, scope: Scope, stack: Stack) -> None:  # noqa: C901
             value = node.value
             if value.__class__ is str and value[:1] in PATH_STARTS and len(value) > 1:
                 gathered.paths.append(node)
+            elif (value.__class__ is str and "git" in value) or (
+                value.__class__ is bytes and b"git" in value
+            ):
+                gathered.commands.append(node)
         elif kind is ast.Call:
             calls.append(node)
             func = node.func

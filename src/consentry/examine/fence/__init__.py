@@ -1,0 +1,1 @@
+"""The capability fence: where a token, a push or an unhandled race stands in Python source."""

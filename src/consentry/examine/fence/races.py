@@ -1,0 +1,183 @@
+"""Calls that may meet a race, and whether anybody handles it.
+
+The rule, by syntax alone:
+
+1. A call with the keyword `on_race` may raise `FilesystemRace`, whatever is called: `SandboxedPath.open`
+   and all that is built on it take that keyword. Only a class (`Name(on_race=…)`) just keeps it.
+2. It is handled where it stands in the body of a `try`, in the same function, with a handler for
+   `FilesystemRace`, `Refused`, `ConsentryError`, `Exception`, `BaseException` or for everything; or in a
+   `with suppress(…)` of one of them. A handler that ends with a bare `raise` handles nothing, and
+   `OSError` is none: the error is not one.
+3. A function that has a parameter `on_race` and passes it on is not reported: its callers are.
+4. In a private function (`_name`, or one within another) it is handled where every call of it in the
+   file is, and there is one; a function that is handed on as a value could be called from anywhere.
+"""
+
+import ast
+from typing import Final, TypeGuard
+
+from consentry.base.values import dataclass
+from consentry.examine.fence.shapes import called
+
+KEYWORD: Final = "on_race"
+HANDLES: Final = frozenset(
+    {"FilesystemRace", "Refused", "ConsentryError", "Exception", "BaseException"}
+)
+
+_SUPPRESSES: Final = "suppress"
+_PARTIAL: Final = "partial"
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_TRIES: Final = (ast.Try, ast.TryStar)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a node stands: its function, and whether a race would be caught before it leaves it."""
+
+    function: "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | None" = None
+    is_handled: bool = False
+    is_nested: bool = False
+    """Whether the function stands in another one."""
+
+
+def may_race(call: ast.Call) -> bool:
+    """Whether a call says what to do about a race, also through a dictionary that is written out."""
+    for keyword in call.keywords:
+        if keyword.arg == KEYWORD:
+            break
+        if keyword.arg is None and isinstance(keyword.value, ast.Dict):
+            keys = keyword.value.keys
+            if any(isinstance(key, ast.Constant) and key.value == KEYWORD for key in keys):
+                break
+    else:
+        return False
+    is_class = called(call.func)[:1].isupper()
+    return not is_class
+
+
+def unhandled_races(tree: ast.Module) -> list[ast.Call]:
+    """The calls whose race nobody handles."""
+    return _File(tree).unhandled()
+
+
+class _File:
+    def __init__(self, tree: ast.Module) -> None:
+        self.racing: list[tuple[ast.Call, _Place]] = []
+        self.calls: dict[str, list[_Place]] = {}
+        """Where functions are called, by the last name of what is called."""
+        self.values: set[str] = set()
+        """Names that are used other than by calling them."""
+        self._walk(tree)
+
+    def unhandled(self) -> list[ast.Call]:
+        return [
+            call
+            for call, place in self.racing
+            if not (self._is_handled(place) and called(call.func) != _PARTIAL)
+            and not _passes_on(call, place)
+        ]
+
+    def _is_handled(self, place: _Place) -> bool:
+        """Whether a race that starts there is caught, through as many private functions as it takes."""
+        waiting, seen = [place], set[str]()
+        while waiting:
+            at = waiting.pop()
+            if at.is_handled:
+                continue
+            name = _private_name(at)
+            callers = self.calls.get(name, [])
+            if not name or not callers or name in self.values:
+                return False
+            if name not in seen:
+                seen.add(name)
+                waiting += callers
+        return True
+
+    def _walk(self, tree: ast.Module) -> None:
+        stack: list[tuple[ast.AST, _Place]] = [(tree, _Place())]
+        callees: set[int] = set()
+        while stack:
+            node, place = stack.pop()
+            if isinstance(node, ast.Call):
+                callees.add(id(node.func))
+                self.calls.setdefault(called(node.func), []).append(place)
+                if may_race(node):
+                    self.racing.append((node, place))
+            elif _is_read(node) and id(node) not in callees:
+                self.values.add(called(node))
+            stack.extend(_parts(node, place))
+
+
+def _is_read(node: ast.AST) -> TypeGuard[ast.Name | ast.Attribute]:
+    return isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+
+
+def _parts(node: ast.AST, place: _Place) -> list[tuple[ast.AST, _Place]]:
+    """The children of a node, each with its place; what is met first is last."""
+    children = [*ast.iter_child_nodes(node)][::-1]
+    if isinstance(node, _FUNCTIONS):
+        inner = _Place(node, is_nested=place.function is not None)
+        body = {id(each) for each in _body_of(node)}
+        return [(each, inner if id(each) in body else place) for each in children]
+    if isinstance(node, ast.ClassDef):
+        return [(each, place) for each in children]
+    is_covered = False
+    if isinstance(node, _TRIES):
+        is_covered = _handled_by(node.handlers)
+    elif isinstance(node, ast.With | ast.AsyncWith):
+        is_covered = any(map(_suppresses, node.items))
+    if not is_covered:
+        return [(each, place) for each in children]
+    covered = _Place(place.function, is_handled=True, is_nested=place.is_nested)
+    body = {id(each) for each in node.body}  # type: ignore[attr-defined] # both have one
+    return [(each, covered if id(each) in body else place) for each in children]
+
+
+def _body_of(node: ast.AST) -> list[ast.AST]:
+    body = node.body  # type: ignore[attr-defined] # functions and lambdas have one
+    return body if isinstance(body, list) else [body]
+
+
+def _handled_by(handlers: list[ast.ExceptHandler]) -> bool:
+    """Whether the first handler that a race meets does something about it."""
+    for handler in handlers:
+        if handler.type is None or _names_a_handler(handler.type):
+            last = handler.body[-1]
+            return not (isinstance(last, ast.Raise) and last.exc is None)
+    return False
+
+
+def _names_a_handler(caught: ast.expr) -> bool:
+    if isinstance(caught, ast.Tuple):
+        return any(called(each) in HANDLES for each in caught.elts)
+    return called(caught) in HANDLES
+
+
+def _suppresses(item: ast.withitem) -> bool:
+    match item.context_expr:
+        case ast.Call(func=function, args=arguments) if called(function) == _SUPPRESSES:
+            return any(called(each) in HANDLES for each in arguments)
+    return False
+
+
+def _private_name(place: _Place) -> str:
+    """The name of a function that only its file can call; empty where others could."""
+    function = place.function
+    if function is None or isinstance(function, ast.Lambda):
+        return ""
+    is_private = function.name.startswith("_") and not function.name.endswith("__")
+    return function.name if is_private or place.is_nested else ""
+
+
+def _passes_on(call: ast.Call, place: _Place) -> bool:
+    """Whether the function got `on_race` from its caller, and gives the very same."""
+    if place.function is None:
+        return False
+    given = place.function.args
+    names = {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+    return KEYWORD in names and any(
+        keyword.arg == KEYWORD
+        and isinstance(keyword.value, ast.Name)
+        and keyword.value.id == KEYWORD
+        for keyword in call.keywords
+    )
