@@ -138,7 +138,7 @@ NAIVE: dict[str, Act] = {
     "replace": lambda path: Path(path).write_bytes(PLANTED),
     "status": lambda path: Path(path).stat().st_ino,
     "remove": lambda path: Path(path).unlink(),
-    "names": lambda path: names_in(path),
+    "names": names_in,
     "write_new": lambda path: Path(path).write_bytes(PLANTED),
     "make_folder": lambda path: Path(path).mkdir(),
 }

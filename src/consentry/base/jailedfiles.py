@@ -37,18 +37,20 @@ def write_whole(opened: int, content: bytes) -> None:
         rest = rest[os.write(opened, rest) :]
 
 
-def make(folder: int, name: str, content: bytes, mode: int) -> None:
+def make(folder: int, name: str, content: bytes, mode: int) -> os.stat_result:
     """Makes a file of a free name, synced with its folder; removes it again if that fails."""
     opened = os.open(name, _NEW, mode, dir_fd=folder)
     try:
         write_whole(opened, content)
         os.fsync(opened)
+        made = os.fstat(opened)
     except BaseException:
         remove_same(folder, name, os.fstat(opened))
         raise
     finally:
         os.close(opened)
     sync(folder)
+    return made
 
 
 def put_in_place(folder: int, name: str, content: bytes, before: os.stat_result) -> None:

@@ -6,19 +6,20 @@ the machine it is put on begins a chain of its own in the same ledger.
 """
 
 import os
-import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.base.errors import FilesystemRace, UsageProblem, Where
+from consentry.base.jailedfiles import sync
 from consentry.base.paths import SandboxedPath
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, replace
 from consentry.record.chain import ChainHead
 from consentry.service.audit import require_sound
 from consentry.service.ledgers import LedgerPlace, ledger_for_reading, ledger_place
-from consentry.service.placedfile import appear
+from consentry.service.placedfile import appear, free_place, fresh_name
+from consentry.service.races import recorded_in
 from consentry.service.surroundings import Surroundings
-from consentry.service.userfiles import sync_folder, told_by_error
 from consentry.store.backup import back_up
 from consentry.store.history import History
 from consentry.store.sqlite import Access, SqliteDatabase
@@ -40,22 +41,26 @@ class Backup:
 def make_backup(around: Surroundings, file: str) -> Backup:
     """Copies the ledger into a new file while others write, and follows every chain in the copy."""
     place = _require_a_file_to_copy(around)
-    name = Path(file).name
     try:
-        fresh = _reserved(file)
-        folder = fresh.parent
+        return _placed(around, place, file)
+    except FilesystemRace as race:
+        raise race.at(Where(file)) from race.__cause__
+
+
+def _placed(around: Surroundings, place: LedgerPlace, file: str) -> Backup:
+    with free_place(file) as (wanted, folder):
+        fresh = _reserved(wanted, around)
         try:
-            back_up(place.database, fresh)
-            made = _read_back(fresh)
-            _sync(fresh)
-            appear(folder, fresh.name, name)
+            # The database opens its files by their names; nobody else knows this one.
+            back_up(place.database, Path(fresh))
+            made = _read_back(Path(fresh))
+            _sync(fresh, around)
+            appear(folder, fresh.relative.name, wanted.relative.name)
         finally:
             for suffix in ("", "-journal", "-wal", "-shm"):
-                fresh.with_name(fresh.name + suffix).unlink(missing_ok=True)
-        sync_folder(folder)
-    except OSError as problem:
-        message = f"`{file}`: {(problem.strerror or 'cannot be used').lower()}"
-        raise UsageProblem(Code.FILE_UNUSABLE, message) from problem
+                with suppress(FileNotFoundError):
+                    os.unlink(fresh.relative.name + suffix, dir_fd=folder)
+        sync(folder)
     return made
 
 
@@ -79,16 +84,11 @@ def _require_a_file_to_copy(around: Surroundings) -> LedgerPlace:
     return place
 
 
-def _reserved(file: str) -> Path:
+def _reserved(wanted: SandboxedPath, around: Surroundings) -> SandboxedPath:
     """An empty file in the folder of the one that was named, whose name is still free."""
-    wanted = Path(file)
-    try:
-        folder = SandboxedPath.create_new(wanted.parent, wanted.name).unwrap().jail
-        fresh = SandboxedPath.create_new(folder, f".consentry.{secrets.token_hex(8)}.new").unwrap()
-        os.close(fresh.open(os.O_WRONLY, 0o600, on_race=told_by_error))
-    except ConsentryError as problem:
-        raise UsageProblem(Code.FILE_UNUSABLE, f"`{file}`: {problem}") from problem
-    return Path(fresh)
+    fresh = SandboxedPath.create_new(wanted.jail, fresh_name()).unwrap()
+    os.close(fresh.open(os.O_WRONLY, 0o600, on_race=recorded_in(around)))
+    return replace(fresh, is_new=False)
 
 
 def _read_back(copy: Path) -> Backup:
@@ -102,8 +102,8 @@ def _read_back(copy: Path) -> Backup:
         database.close()
 
 
-def _sync(path: Path) -> None:
-    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+def _sync(fresh: SandboxedPath, around: Surroundings) -> None:
+    opened = fresh.open(on_race=recorded_in(around))
     try:
         os.fsync(opened)
     finally:

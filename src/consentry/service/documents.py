@@ -17,12 +17,12 @@ from typing import Final
 
 from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput, ConsentryError, Where
+from consentry.base.errors import BadInput, ConsentryError, FilesystemRace, Where
 from consentry.base.paths import SandboxedPath
 from consentry.base.values import dataclass, field
 from consentry.declare.source import MOST_BYTES
 from consentry.service.places import ConfigurationFolder, Trust, reason
-from consentry.service.userfiles import told_by_error
+from consentry.service.races import recorded
 
 MOST_DOCUMENTS: Final = 500
 MOST_TOGETHER: Final = 8 << 20
@@ -46,6 +46,13 @@ class FolderDocuments:
     folder: ConfigurationFolder
     _read: dict[str, Document] = field(default_factory=dict)
     _is_complete: bool = False
+
+    @classmethod
+    def complete(
+        cls, folder: ConfigurationFolder, documents: Iterable[Document]
+    ) -> "FolderDocuments":
+        """A folder whose documents were read before, in the order of its files; there are no others."""
+        return cls(folder, dict(zip(folder.files, documents, strict=True)), True)  # noqa: FBT003
 
     @property
     def is_own(self) -> bool:
@@ -100,10 +107,12 @@ class FolderDocuments:
                 descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             else:
                 inside = SandboxedPath.create(self.folder.path, name).unwrap()
-                descriptor = inside.open(on_race=told_by_error)
+                descriptor = inside.open(on_race=recorded)
             content = _content(descriptor, path)
         except OSError as problem:
             raise _unreadable(path, reason(problem)) from problem
+        except FilesystemRace as race:
+            raise race.at(Where(str(path))) from race.__cause__
         except ConsentryError as problem:
             if problem.code is Code.CONFIG_FILE:
                 raise

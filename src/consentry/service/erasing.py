@@ -23,13 +23,13 @@ from consentry.enforce.commitrecover import Recovery, recover
 from consentry.enforce.foldertree import remove_folder
 from consentry.enforce.keptshelf import SHELVES
 from consentry.service.documentcache import FOLDER as DOCUMENTS
+from consentry.service.foldersync import sync_folder
 from consentry.service.guardplaces import FOLDER as EXTRACTIONS
 from consentry.service.ledgers import DATABASE_NAME, LedgerPlace, ledger_place
 from consentry.service.passphrase import FILE_NAME as PASSPHRASE
 from consentry.service.runledger import HASHES
 from consentry.service.runningruns import FOLDER as RUNNING
 from consentry.service.surroundings import Surroundings
-from consentry.service.userfiles import sync_folder
 from consentry.store.keeping import close_for_good
 from consentry.store.sqlite import SqliteDatabase
 

@@ -12,10 +12,10 @@ from consentry.base.clock import Clock, SystemClock
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, Refused, UsageProblem
 from consentry.base.values import dataclass
+from consentry.service.foldersync import sync_folder
 from consentry.service.registration import register_machine
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings
-from consentry.service.userfiles import sync_folder
 from consentry.store.database import Database
 from consentry.store.history import History
 from consentry.store.ledger import Ledger

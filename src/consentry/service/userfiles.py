@@ -1,17 +1,20 @@
 """Files that a person names on the command line: read in bounds, written only if they are new.
 
-Small documents are read and written whole; what may be of any size goes piece by piece.
+Small documents are read and written whole; what may be of any size goes piece by piece. A file that is
+swapped for a link while we look is on record as `FilesystemRaceDetected`, and is refused as that.
 """
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, UsageProblem
-from consentry.base.paths import FilesystemRaceDetected, SandboxedPath
+from consentry.base.errors import ConsentryError, FilesystemRace, UsageProblem, Where
+from consentry.base.jailedfiles import remove_same, sync
+from consentry.base.paths import SandboxedPath
+from consentry.service.races import recorded
 
 MOST_BYTES = 8 << 20
 
@@ -30,15 +33,17 @@ def opened_for_reading(name: str) -> Iterator[BinaryIO]:
     """A plain file, to be read piece by piece."""
     path = Path(name)
     try:
-        opened = SandboxedPath.create(path.parent, path.name).unwrap().open(on_race=told_by_error)
+        opened = SandboxedPath.create(path.parent, path.name).unwrap().open(on_race=recorded)
         handle = os.fdopen(opened, "rb")
+    except FilesystemRace as race:
+        raise race.at(Where(name)) from race.__cause__
     except (ConsentryError, OSError) as problem:
-        raise _unusable(name, problem) from problem
+        raise unusable(name, problem) from problem
     try:
         with handle:
             yield handle
     except OSError as problem:
-        raise _unusable(name, problem) from problem
+        raise unusable(name, problem) from problem
 
 
 def write_new(name: str, content: bytes) -> None:
@@ -51,49 +56,44 @@ def write_new(name: str, content: bytes) -> None:
 def new_file(name: str, mode: int = 0o600) -> Iterator[BinaryIO]:
     """A file that does not exist yet, to be written piece by piece; never overwrites one.
 
-    It is synced when the block ends, and removed when the block is left by an error.
+    It is synced when the block ends, and removed when the block is left by an error. Its folder is
+    held by a descriptor meanwhile, so that what is removed is in the folder in which it was made.
     """
     path = Path(name)
     try:
         fresh = SandboxedPath.create_new(path.parent, path.name).unwrap()
-        file = os.fdopen(fresh.open(os.O_WRONLY, mode, on_race=told_by_error), "wb")
+        folder = fresh.open_folder(on_race=recorded)
+    except FilesystemRace as race:
+        raise race.at(Where(name)) from race.__cause__
     except (ConsentryError, OSError) as problem:
-        raise _unusable(name, problem) from problem
-    made = os.fstat(file.fileno())
+        raise unusable(name, problem) from problem
     try:
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        sync_folder(fresh.jail)
-    except BaseException as problem:
-        _remove(fresh, made)
-        if isinstance(problem, OSError):
-            raise _unusable(name, problem) from problem
-        raise
-
-
-def sync_folder(folder: Path) -> None:
-    """Makes the name as durable as the content; not every file system can."""
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with suppress(OSError):
-            os.fsync(opened)
+        with _made(name, fresh, mode) as file:
+            made = os.fstat(file.fileno())
+            try:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            except BaseException:
+                remove_same(folder, path.name, made)
+                raise
+        sync(folder)
+    except OSError as problem:
+        raise unusable(name, problem) from problem
     finally:
-        os.close(opened)
+        os.close(folder)
 
 
-def _remove(fresh: SandboxedPath, made: os.stat_result) -> None:
-    """Removes what we made; what somebody else put in its place stays."""
-    with suppress(OSError):
-        if os.path.samestat(os.lstat(fresh), made):
-            Path(fresh).unlink()
+def _made(name: str, fresh: SandboxedPath, mode: int) -> BinaryIO:
+    try:
+        return os.fdopen(fresh.open(os.O_WRONLY, mode, on_race=recorded), "wb")
+    except FilesystemRace as race:
+        raise race.at(Where(name)) from race.__cause__
+    except ConsentryError as problem:
+        raise unusable(name, problem) from problem
 
 
-def told_by_error(race: FilesystemRaceDetected) -> None:
-    """The race is raised as well, and the person who named the file reads that."""
-
-
-def _unusable(name: str, problem: Exception) -> UsageProblem:
+def unusable(name: str, problem: Exception) -> UsageProblem:
+    """What a person is told about a file they named that cannot be used."""
     said = problem.strerror if isinstance(problem, OSError) else str(problem)
     return UsageProblem(Code.FILE_UNUSABLE, f"`{name}`: {(said or 'cannot be used').lower()}")

@@ -51,7 +51,8 @@ def place_for(name: str, ending: str) -> str:
 
 def write_verdict(name: str, content: bytes) -> None:
     """Writes a verdict to a new file, or in the place of an earlier one."""
-    from consentry.service.userfiles import sync_folder, write_new  # noqa: PLC0415 - with `--out` only
+    from consentry.service.foldersync import sync_folder  # noqa: PLC0415 - with `--out` only
+    from consentry.service.userfiles import write_new  # noqa: PLC0415 - as above
 
     if not _is_earlier(name):
         write_new(name, content)
