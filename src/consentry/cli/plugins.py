@@ -47,6 +47,14 @@ SECTIONS = (
                 "list", "consentry.cli.pluginslist:list_", "List plugins, with version and state"
             ),
             CommandRow(
+                "sign", "consentry.cli.pluginssign:sign", "Sign a plugin with a key of yours"
+            ),
+            CommandRow(
+                "forget",
+                "consentry.cli.pluginsforget:forget",
+                "Let an older or less signed version come in again",
+            ),
+            CommandRow(
                 "init",
                 "consentry.cli.pluginsinit:init",
                 "Have changes of the lock looked at by people",

@@ -25,6 +25,12 @@ from consentry.cli.pluginplace import (
     root_parameters,
 )
 from consentry.cli.pluginrows import change_rows, changes_document, state_document, state_rows
+from consentry.cli.pluginsevidence import (
+    EvidenceState,
+    evidence_document,
+    evidence_of,
+    evidence_rows,
+)
 from consentry.cli.table import Page
 from consentry.declare.pluginlock import LOCK_NAME, PluginLock
 from consentry.examine.pluginproblems import VerificationError
@@ -65,6 +71,7 @@ PAGE = Page(
         ("2", "wrong usage, or a folder or file that cannot be used"),
         ("3", "the lock or another document cannot be read"),
         ("4", "something is not as the lock says; the ledger has it"),
+        ("126", "all is as the lock says, but evidence that your policy asks for is missing"),
     ),
     read_on=("docs/how-to/operate-plugins.md says what to do after status 4.",),
 )
@@ -88,17 +95,26 @@ def _verify(
     found = lock_file(place)
     lock = PluginLock() if found is None else found.lock
     state = verify_root(place, lock, cache_of(around), given, rehash=rehash)
-    problems = (*state.rejected, *state.definition_problems)
+    good = [each.name for each in state.plugins if each.problem is None]
+    evidence = evidence_of(around, place, good)
+    refused = tuple(each.problem for each in evidence if each.problem is not None)
+    problems = (*state.rejected, *state.definition_problems, *refused)
     unrecorded = _record(around, problems)
     if output.json:
-        output.document("plugins-verify", _document(state, unrecorded, has_lock=found is not None))
+        output.document(
+            "plugins-verify", _document(state, unrecorded, evidence, has_lock=found is not None)
+        )
     else:
         lines = list(_lines(output, state, has_lock=found is not None))
+        lines += evidence_rows(output, evidence)
         if lines:
             output.text("\n".join(lines))
         if unrecorded is not None:
             write_message(f"not recorded: {safe_line(unrecorded, limit=LONGEST)}")
-    return ExitStatus.PLUGIN_REJECTED if problems else ExitStatus.DONE
+    # What is wrong with a tree comes before what is missing beside it.
+    if state.rejected or state.definition_problems:
+        return ExitStatus.PLUGIN_REJECTED
+    return refused[0].exit_status if refused else ExitStatus.DONE
 
 
 def _record(around: Surroundings, problems: tuple[VerificationError, ...]) -> str | None:
@@ -144,7 +160,13 @@ def _definition_rows(output: Output, section: str, state: DefinitionState) -> It
         yield from hanging("", safe_line(said, limit=LONGEST))
 
 
-def _document(state: RootState, unrecorded: str | None, *, has_lock: bool) -> dict[str, object]:
+def _document(
+    state: RootState,
+    unrecorded: str | None,
+    evidence: tuple[EvidenceState, ...],
+    *,
+    has_lock: bool,
+) -> dict[str, object]:
     return {
         "root": str(state.root),
         "has_lock": has_lock,
@@ -152,6 +174,7 @@ def _document(state: RootState, unrecorded: str | None, *, has_lock: bool) -> di
         "plugins": [state_document(each) for each in state.plugins],
         "tools": _section(state.tools),
         "mcp_tools": _section(state.mcp_tools),
+        "evidence": evidence_document(evidence),
         "not_recorded": unrecorded,
     }
 

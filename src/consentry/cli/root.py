@@ -52,7 +52,12 @@ SECTIONS = (
             CommandRow(
                 "plugins",
                 "consentry.cli.plugins:plugins",
-                "Lock, verify and list plugins",
+                "Lock, sign, verify and list plugins",
+            ),
+            CommandRow(
+                "keys",
+                "consentry.cli.keys:keys",
+                "Make keys that sign plugins, and say whose you know",
             ),
             CommandRow(
                 "trust",

@@ -131,6 +131,13 @@ def check_evidence(
     return accepted
 
 
+def is_evidence_asked(plugin: str, beside: Path, ground: SigningGround) -> bool:
+    """Whether the policy, or what is remembered, asks for more than the integrity check."""
+    policy = _readable(plugin, Rejection.POLICY_UNREADABLE, ground.policy)
+    remembered = ground.memory.remembered(str(beside.resolve()), plugin)
+    return policy.rule(plugin).strength > 0 or remembered is not None
+
+
 def offered_beside(plugin: str, beside: Path) -> Offered:
     """The evidence that lies beside a plugin."""
     return Offered(*(_content(plugin, beside, kind) for kind in EvidenceKind))
