@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from checks.finding import Finding
+from checks.qualified import argument, bindings, canonical, qualified
 from checks.tree import Tree
 
 PACKAGE = "src/consentry/"
@@ -122,9 +123,6 @@ FENCES = (
     ),
 )
 
-# Another name of the same thing, spelled the way the fences spell it.
-_SAME = {"posix": "os", "posixpath": "os.path"}
-_IMPORTERS = frozenset({"importlib.import_module", "importlib.__import__", "builtins.__import__"})
 # Fenced only without this argument, which has this place: with it, the environment is not read.
 _UNLESS_GIVEN = {"shutil.which": ("path", 2)}
 # Fenced only with a first argument that the fences name: `os.write(1)`.
@@ -157,32 +155,32 @@ def _is_method(name: str, fence: Fence) -> bool:
 
 def _uses(module: ast.Module) -> Iterator[tuple[int, str]]:
     """Every name the module uses, qualified; a method of an unknown object as `.method`."""
-    known = _bindings(module)
+    known = bindings(module, _BUILTINS)
     pardoned = {id(call.func) for call in _calls(module) if _is_pardoned(call, known)}
     for node in ast.walk(module):
         match node:
             case ast.Attribute() | ast.Name() if id(node) in pardoned:
                 pass
             case ast.Import(names=aliases):
-                yield from ((node.lineno, _canonical(alias.name)) for alias in aliases)
+                yield from ((node.lineno, canonical(alias.name)) for alias in aliases)
             case ast.ImportFrom(module=str(source), names=aliases, level=0):
                 for alias in aliases:
-                    yield from _from_import(node.lineno, _canonical(source), alias.name)
+                    yield from _from_import(node.lineno, canonical(source), alias.name)
             case ast.Call():
                 yield from _named_by_argument(node, known)
             case ast.Attribute():
-                yield node.lineno, _qualified(node, known) or f".{node.attr}"
+                yield node.lineno, qualified(node, known) or f".{node.attr}"
             case ast.Name(ctx=ast.Load()):
-                qualified = _qualified(node, known)
-                if qualified is not None:
-                    yield node.lineno, qualified
+                name = qualified(node, known)
+                if name is not None:
+                    yield node.lineno, name
 
 
 def _from_import(line: int, source: str, name: str) -> Iterator[tuple[int, str]]:
     if f"{source}.{name}" in _UNLESS_GIVEN:
         return  # its uses are looked at one by one
     if name != "*":
-        yield line, _canonical(f"{source}.{name}")
+        yield line, canonical(f"{source}.{name}")
         return
     # A star brings every fenced name of that module into reach.
     for fence in FENCES:
@@ -195,101 +193,21 @@ def _calls(module: ast.Module) -> Iterator[ast.Call]:
 
 
 def _is_pardoned(call: ast.Call, known: dict[str, str]) -> bool:
-    name = _qualified(call.func, known)
+    name = qualified(call.func, known)
     if name not in _UNLESS_GIVEN:
         return False
-    given = _argument(call, *_UNLESS_GIVEN[name])
+    given = argument(call, *_UNLESS_GIVEN[name])
     return given is not None and not (isinstance(given, ast.Constant) and given.value is None)
 
 
 def _named_by_argument(call: ast.Call, known: dict[str, str]) -> Iterator[tuple[int, str]]:
-    function = _qualified(call.func, known)
+    function = qualified(call.func, known)
     match function, call.args:
         case "builtins.getattr", [owner, ast.Constant(value=str(attribute)), *_]:
-            yield call.lineno, f"{_qualified(owner, known) or ''}.{attribute}"
+            yield call.lineno, f"{qualified(owner, known) or ''}.{attribute}"
         case name, [ast.Constant(value=first), *_] if name in _BY_FIRST_ARGUMENT:
             yield call.lineno, f"{name}({first!r})"
         case _:
-            loaded = _qualified(call, known)
+            loaded = qualified(call, known)
             if loaded is not None:
                 yield call.lineno, loaded
-
-
-def _argument(call: ast.Call, name: str, place: int) -> ast.expr | None:
-    """The argument of a call, whether given by its name or by its place."""
-    by_name = (keyword.value for keyword in call.keywords if keyword.arg == name)
-    return next(by_name, call.args[place] if len(call.args) > place else None)
-
-
-def _bindings(module: ast.Module) -> dict[str, str]:
-    """Local name -> qualified name, over the whole file; a name bound twice keeps the last."""
-    known = {name: f"builtins.{name}" for name in _BUILTINS}
-    for node in ast.walk(module):
-        match node:
-            case ast.Import(names=aliases):
-                for alias in aliases:
-                    top = alias.name.partition(".")[0]
-                    known[alias.asname or top] = _canonical(alias.name if alias.asname else top)
-            case ast.ImportFrom(module=str(source), names=aliases, level=0):
-                for alias in aliases:
-                    known[alias.asname or alias.name] = _canonical(f"{source}.{alias.name}")
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) if name in _BUILTINS:
-                known.pop(name, None)
-    for node in ast.walk(module):
-        for target, value in _assignments(node):
-            qualified = _qualified(value, known)
-            if qualified is not None:
-                known[target] = qualified
-    return known
-
-
-def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Every name that a statement, an expression or a list of parameters binds, with its value."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                yield from _unpacked(target, value)
-        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-            yield name, value
-        case ast.NamedExpr(target=ast.Name(id=name), value=value):
-            yield name, value
-        case ast.arguments(posonlyargs=first, args=second, defaults=defaults):
-            positional = [*first, *second]
-            for parameter, value in zip(reversed(positional), reversed(defaults), strict=False):
-                yield parameter.arg, value
-            for parameter, default in zip(node.kwonlyargs, node.kw_defaults, strict=True):
-                if default is not None:
-                    yield parameter.arg, default
-
-
-def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    match target, value:
-        case ast.Name(id=name), _:
-            yield name, value
-        case ast.Tuple() | ast.List(), ast.Tuple() | ast.List():
-            for part, piece in zip(target.elts, value.elts, strict=False):
-                if isinstance(part, ast.Starred):
-                    return  # what follows a star has no fixed place
-                yield from _unpacked(part, piece)
-
-
-def _qualified(node: ast.expr, known: dict[str, str]) -> str | None:
-    """The dotted name an expression stands for, if it begins with a known one."""
-    match node:
-        case ast.Name(id=name):
-            return known.get(name)
-        case ast.Attribute(value=owner, attr=attribute):
-            base = _qualified(owner, known)
-            return None if base is None else _canonical(f"{base}.{attribute}")
-        case ast.NamedExpr(value=value):
-            return _qualified(value, known)
-        case ast.Call(func=function) if _qualified(function, known) in _IMPORTERS:
-            match _argument(node, "name", 0):
-                case ast.Constant(value=str(module)):
-                    return _canonical(module)
-    return None
-
-
-def _canonical(name: str) -> str:
-    top, dot, rest = name.partition(".")
-    return _SAME.get(top, top) + dot + rest

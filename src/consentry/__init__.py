@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
+    from consentry.base.paths import SandboxedPath
+    from consentry.base.result import Result
     from consentry.decide.capabilities import (
         PERMISSION_CONFIDENCE_THRESHOLD,
         determine_permission_set,
@@ -33,10 +35,17 @@ if TYPE_CHECKING:
     )
     from consentry.decide.escalation_handler import PermissionEscalationHandler
     from consentry.decide.permissionaudit import PermissionAuditLogEntry
+    from consentry.decide.tokens import (
+        CapabilityBundle,
+        FsReadWriteCapability,
+        GitLocalOpsCapability,
+        NpmInstallCapability,
+    )
     from consentry.declare.patchbundle import PatchBundle
     from consentry.declare.recipe import Recipe
     from consentry.declare.toolregistry import ToolRegistry
     from consentry.declare.wish import Wish
+    from consentry.examine.pluginproblems import PluginRejected, VerificationError
     from consentry.examine.verdict import Verdict
     from consentry.flow.commands import CommandQueue
     from consentry.flow.results import TaskResult
@@ -50,14 +59,20 @@ if TYPE_CHECKING:
     from consentry.service.keptruns import Place
     from consentry.service.patchcheck import Document
     from consentry.service.rehearsals import Settled
+    from consentry.service.tokencalls import TokenCalls
     from consentry.store.capabilities import CapabilityStore
     from consentry.store.ledger import Ledger
     from consentry.store.permissionaudit import PermissionAuditStore
     from consentry.surface.lattice import Surface
 
+    _calls: TokenCalls
+    mint, npm_install = _calls.mint, _calls.npm_install
+    git_local, files = _calls.git_local, _calls.files
+
 __version__ = "0.1.0"
 __all__ = [
     "PERMISSION_CONFIDENCE_THRESHOLD",
+    "CapabilityBundle",
     "CapabilityStore",
     "CodeResult",
     "CommandQueue",
@@ -65,17 +80,23 @@ __all__ = [
     "ConsentRecord",
     "ConsentResult",
     "ControlledExecutor",
+    "FsReadWriteCapability",
+    "GitLocalOpsCapability",
     "Ledger",
+    "NpmInstallCapability",
     "PermissionAuditLogEntry",
     "PermissionAuditStore",
     "PermissionEscalationHandler",
     "PermissionEscalationRequest",
+    "PluginRejected",
     "RunResult",
+    "SandboxedPath",
     "Surface",
     "Task",
     "TaskResult",
     "ToolResult",
     "Verdict",
+    "VerificationError",
     "__version__",
     "check_patch",
     "commit",
@@ -83,23 +104,32 @@ __all__ = [
     "discard",
     "effect",
     "exec",
+    "files",
     "format_escalation_request",
     "get_valid_escalation_targets",
+    "git_local",
     "is_valid_escalation",
+    "mint",
+    "npm_install",
     "rehearse",
     "run_code",
     "run_request",
     "run_tool",
     "suggest_escalation",
     "undo",
+    "verify_plugin",
 ]
 
 _ELSEWHERE = {
+    "base.paths": "SandboxedPath",
     "decide.capabilities": "PERMISSION_CONFIDENCE_THRESHOLD determine_permission_set",
     "decide.escalation": "PermissionEscalationRequest format_escalation_request"
     " get_valid_escalation_targets is_valid_escalation suggest_escalation",
     "decide.escalation_handler": "PermissionEscalationHandler",
     "decide.permissionaudit": "PermissionAuditLogEntry",
+    "decide.tokens": "CapabilityBundle FsReadWriteCapability GitLocalOpsCapability"
+    " NpmInstallCapability",
+    "examine.pluginproblems": "PluginRejected VerificationError",
     "examine.verdict": "Verdict",
     "flow.commands": "CommandQueue",
     "flow.results": "TaskResult",
@@ -114,6 +144,7 @@ _ELSEWHERE = {
     "surface.lattice": "Surface",
 }
 _IN_SURROUNDINGS = ("ConsentManager", "ControlledExecutor")
+_WITH_TOKENS = ("mint", "npm_install", "git_local", "files")
 
 
 def exec(  # noqa: A001 - the command's own word
@@ -442,10 +473,12 @@ def check_patch(
         that cannot be read is `UNKNOWN`.
 
     Raises:
-        ConsentryError: a document is malformed, or a name leads nowhere; the code says which.
+        ConsentryError: a document is malformed, a name leads nowhere, or a plugin whose rules would
+            count is rejected; the code says which.
     """
     from consentry.examine.guard import Flags  # noqa: PLC0415 - see above
     from consentry.service.patchcheck import check_patch as check  # noqa: PLC0415
+    from consentry.service.pluginglance import rules_if_any  # noqa: PLC0415
 
     return check(
         bundle,
@@ -454,7 +487,26 @@ def check_patch(
         recipes=recipes,
         flags=Flags(offline=offline, strict=strict),
         replay=replay,
+        rules=rules_if_any(os.environ),
     )
+
+
+def verify_plugin(plugin_dir: Word) -> Result[None, VerificationError]:
+    """Whether a plugin passes every check that comes before loading it; nothing of it is run.
+
+    It is held against `PLUGINS.lock` in the folder above it, which is an integrity check, and against
+    your plugin policy where you have one.
+
+    Args:
+        plugin_dir: the plugin's own folder.
+
+    Returns:
+        `Ok(None)`, or `Err` with what was found: `problem.reason`, `problem.changes`.
+    """
+    from consentry.service.plugins import verify_plugin as verify  # noqa: PLC0415 - see above
+    from consentry.service.surroundings import look_around  # noqa: PLC0415
+
+    return verify(os.fsdecode(plugin_dir), look_around(os.environ))
 
 
 def _effects() -> Place:
@@ -481,6 +533,10 @@ def _in_surroundings(plain: Any) -> Any:
 
 
 def __getattr__(name: str) -> object:
+    if name in _WITH_TOKENS:
+        from consentry.service.tokencalls import TokenCalls  # noqa: PLC0415 - see above
+
+        return getattr(TokenCalls(os.environ), name)
     for place, names in _ELSEWHERE.items():
         if name in names.split():
             from importlib import import_module  # noqa: PLC0415 - see above

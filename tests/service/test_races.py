@@ -183,16 +183,3 @@ def test_a_sink_for_known_surroundings(host: Host, tmp_path: Path) -> None:
     with pytest.raises(FilesystemRace, match=r"checked$"):
         path.open(on_race=races.recorded_in(look_around(host.environ)))
     assert host.races() == [{"jail": str(jail), "relative": "a\\xff", "component": "a\\xff"}]
-
-
-def test_without_an_environment_the_race_says_that_it_is_not_on_record(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A program that uses the class alone, and told nobody where its ledger is."""
-    monkeypatch.setattr(races, "_environ", None)
-    (tmp_path / "a").write_text("x")
-    path = SandboxedPath.create(tmp_path, "a").unwrap()
-    (tmp_path / "a").unlink()
-    (tmp_path / "a").symlink_to("elsewhere")
-    with pytest.raises(FilesystemRace, match="could not be recorded: nobody told"):
-        path.open(on_race=races.recorded)

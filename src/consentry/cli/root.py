@@ -13,7 +13,6 @@ from consentry.cli.command import output_of, usage_problem
 from consentry.cli.lazygroup import LazyGroup
 from consentry.cli.output import write_message
 from consentry.cli.table import COMPLETION_VARIABLE, PROGRAM, CommandRow, CommandSection
-from consentry.service.races import record_in
 
 SECTIONS = (
     CommandSection(
@@ -280,7 +279,6 @@ def consentry(arguments: list[str]) -> int:
         from consentry.cli.completion import answer_shell  # noqa: PLC0415 - only shells ask
 
         return answer_shell(make_root(), instruction)
-    record_in(os.environ)
     root = make_root()
     try:
         with root.make_context(PROGRAM, list(arguments)) as ctx:

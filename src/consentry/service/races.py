@@ -1,41 +1,28 @@
 """Writes into the ledger that a path was swapped between its check and its use (TRUST §path-4).
 
 The sinks are for `SandboxedPath`: `recorded_in` for whoever knows what the command was started in, and
-`recorded` for the rest, who use the environment that the doors have told with `record_in`. The ledger is
-opened when there is something to write, and closed again. Where that fails the error says why, and
+`recorded` for the rest, whose ledger is found by the environment of this process. The ledger is opened
+when there is something to write, and closed again. Where that fails the error says why, and
 `SandboxedPath` raises the race with it: a race is never lost because it could not be recorded.
 
-On the path of every command, so everything of weight is imported when a race is met.
+Whoever opens a file imports this, so everything of weight is imported when a race is met.
 """
 
 TYPE_CHECKING = False  # as `typing` has it
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from consentry.base.canonical import Json
     from consentry.base.paths import FilesystemRaceDetected, RaceSink
     from consentry.service.surroundings import Surroundings
 
 _SUBJECT = "filesystem"
 
-_environ: "Mapping[str, str] | None" = None
-
-
-def record_in(environ: "Mapping[str, str]") -> None:
-    """Tells which environment this process has: by it the ledger is found when a race is met."""
-    global _environ  # noqa: PLW0603 - a process has one
-    _environ = environ
-
 
 def recorded(race: "FilesystemRaceDetected") -> None:
-    """The sink of this process."""
-    from consentry.base.codes import Code  # noqa: PLC0415 - see above
-    from consentry.base.errors import LedgerProblem  # noqa: PLC0415
+    """Writes it into the ledger of this process."""
+    from consentry import environment_here  # noqa: PLC0415 - see above
     from consentry.service.surroundings import look_around  # noqa: PLC0415
 
-    if _environ is None:
-        raise LedgerProblem(Code.LEDGER_UNWRITABLE, "nobody told where the ledger is")
-    _append(look_around(_environ), race)
+    _append(look_around(environment_here()), race)
 
 
 def recorded_in(around: "Surroundings") -> "RaceSink":
