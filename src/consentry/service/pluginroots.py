@@ -16,8 +16,8 @@ from consentry.base.values import dataclass
 from consentry.declare.pluginlock import LOCK_NAME, MOST_LOCK, PluginLock
 from consentry.declare.pluginlockfile import read_lock
 from consentry.service.places import MARKERS, Workspace, is_folder, reason
+from consentry.service.races import recorded
 from consentry.service.surroundings import Surroundings, configuration_base
-from consentry.service.userfiles import told_by_error
 
 PLUGINS_FOLDER: Final = "plugins"
 _MOST_PLUGINS: Final = 1_000
@@ -61,7 +61,7 @@ def lock_bytes(root: Path) -> bytes | None:
     if not os.path.lexists(root / LOCK_NAME):
         return None
     try:
-        opened = SandboxedPath.create(root, LOCK_NAME).unwrap().open(on_race=told_by_error)
+        opened = SandboxedPath.create(root, LOCK_NAME).unwrap().open(on_race=recorded)
         with os.fdopen(opened, "rb") as handle:
             return handle.read(MOST_LOCK + 1)
     except (ConsentryError, OSError) as problem:

@@ -17,6 +17,7 @@ from consentry.base.paths import SandboxedPath
 from consentry.base.values import dataclass
 from consentry.declare.pluginlock import LOCK_NAME
 from consentry.service.placedfile import place_new, replace_whole
+from consentry.service.races import recorded
 from consentry.service.userfiles import read_named
 
 _OWNERS: Final = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS")
@@ -97,15 +98,15 @@ def _written(top: Path, names: tuple[str, ...], part: str, lock: str, *, write: 
 
 
 def _made(top: Path, name: str, part: str) -> None:
-    folder = (top / name).parent
+    folder = Path(name).parent.as_posix()
     try:
-        folder.mkdir(exist_ok=True)
-    except OSError as problem:
-        message = f"`{folder}`: {(problem.strerror or 'cannot be made').lower()}"
+        if not (top / folder).is_dir():
+            SandboxedPath.create_new(top, folder).unwrap().make_folder(0o755, on_race=recorded)
+    except (ConsentryError, OSError) as problem:
+        said = problem.strerror if isinstance(problem, OSError) else str(problem)
+        message = f"`{top / folder}`: {(said or 'cannot be made').lower()}"
         raise UsageProblem(Code.FILE_UNUSABLE, message) from problem
-    place_new(
-        str(_checked(top, folder.relative_to(top).as_posix()) / Path(name).name), part.encode()
-    )
+    place_new(str(_checked(top, folder) / Path(name).name), part.encode())
 
 
 def _checked(top: Path, name: str) -> Path:
