@@ -42,7 +42,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         for kind, most in self.limits.items():
-            if isinstance(most, bool) or not isinstance(most, int) or not 0 <= most <= MOST_USES:
+            if type(most) is not int or not 0 <= most <= MOST_USES:
                 raise problem(f"budget.{kind}", f"`{most}` is not how often something may be done")
         object.__setattr__(self, "limits", MappingProxyType(dict(self.limits)))
 

@@ -138,8 +138,8 @@ def check_words(operation: GitLocalOperation, words: Sequence[str]) -> tuple[str
     waiting: str | None = None
     is_past_options = False
     for word in words:
-        if not isinstance(word, str) or "\0" in word:
-            raise UsageProblem(Code.USAGE, f"a word for `git {operation}` is no text")
+        if "\0" in word:
+            raise UsageProblem(Code.USAGE, f"a word for `git {operation}` has a NUL in it")
         if waiting is not None:
             waiting = None
         elif is_past_options or not word.startswith("-") or word == "-":

@@ -54,6 +54,7 @@ def _more(decision: RunDecision) -> dict[str, Json]:
         "requestId": decision.request_id,
         "consentGivenBy": decision.given_by,
         "reason": decision.reason,
+        "tokenId": None if decision.token is None else decision.token.token_id,
     }
     return {name: value for name, value in said.items() if value is not None}
 

@@ -52,6 +52,7 @@ from consentry.service.profiles import NamedProfile
 from consentry.service.recovering import recover_here, tidying_of
 from consentry.service.refusals import Asked, found_profile, refusals_recorded
 from consentry.service.remembering import Remembered
+from consentry.service.rundecision import RunDecision
 from consentry.service.runground import Call, ground_of, is_lasting
 from consentry.service.runledger import Run
 from consentry.service.runs import Runner
@@ -120,7 +121,32 @@ class Library:
             io = Io(stdin=descriptor, keeps=True)
             return run_result(self._run(wish, around, io, options))
 
-    def _run(self, wish: RunWish, around: Surroundings, io: Io, options: ExecOptions) -> Run:
+    def run_decided(
+        self,
+        wish: RunWish,
+        around: Surroundings,
+        decision: RunDecision,
+        *,
+        workspace: str,
+        only_on_success: bool,
+    ) -> RunResult:
+        """One run that something else than this call decided: a capability token."""
+        options = ExecOptions(workspace=workspace)
+        io = Io(keeps=True)
+        return run_result(
+            self._run(wish, around, io, options, decision, only_on_success=only_on_success)
+        )
+
+    def _run(
+        self,
+        wish: RunWish,
+        around: Surroundings,
+        io: Io,
+        options: ExecOptions,
+        decision: RunDecision | None = None,
+        *,
+        only_on_success: bool = False,
+    ) -> Run:
         with refusals_recorded(asked_for(wish, Trigger.API), lambda: self._kept_journal(around)):
             keeping = keeping_of(around)
             prepared = self._prepared(wish, around, options.named_workspace())
@@ -131,10 +157,20 @@ class Library:
             here = Place(journal, place.folder, keeping)
             recover_here(here)
             runner = Runner(engine, journal, place.folder, prepared.home)
-            terms = TakeoverTerms(options.keep_partial, options.arrival(), tidying_of(here))
+            terms = TakeoverTerms(
+                options.keep_partial,
+                options.arrival(),
+                tidying_of(here),
+                only_on_success=only_on_success,
+            )
             with self._questions(options, journal, prepared.bound, io, around):
                 return runner.run(
-                    prepared.bound, prepared.plan, io, terms=terms, trigger=Trigger.API
+                    prepared.bound,
+                    prepared.plan,
+                    io,
+                    decision=decision,
+                    terms=terms,
+                    trigger=Trigger.API,
                 )
 
     def _questions(

@@ -29,7 +29,9 @@ from consentry.service.surroundings import Surroundings
 from consentry.store.journal import About, Journal
 
 _ANSWERS: Final = frozenset({Code.PROTECTED_ROOT, Code.NOT_ENFORCEABLE})
-_CONSENT_IS_MISSING: Final = frozenset({Code.CONSENT_CLOSED, Code.CONSENT_STALE})
+_CONSENT_IS_MISSING: Final = frozenset(
+    {Code.CONSENT_CLOSED, Code.CONSENT_STALE, Code.TOKEN_REFUSED}
+)
 _UNKNOWN: Final = "unknown"
 
 OpenJournal = Callable[[], AbstractContextManager[Journal]]

@@ -5,8 +5,8 @@ what the audit entry says of consent, and what is held again in the moment in wh
 Nothing here decides anything.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
@@ -21,6 +21,9 @@ from consentry.declare.tool import ConsentLevel, ToolManifest
 from consentry.enforce.confinement import Confinement
 from consentry.record.auditfields import ConsentMethod
 from consentry.surface.permission_sets import PermissionSet
+
+if TYPE_CHECKING:
+    from consentry.store.tokens import RecordedUse
 
 TOOL: Final = "tool"
 BY_SET: Final = "permission_set"
@@ -119,13 +122,22 @@ class InSet:
         return {"name": self.name, "version": version, "digest": self.code_hash}
 
 
+@dataclass(frozen=True, slots=True)
+class UnderToken:
+    """The capability token that a run is done with, and what its use adds to the permit's transaction."""
+
+    token_id: str
+    use: "Callable[[], RecordedUse]"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunDecision:
     """Why something may run, in all that is recorded of it.
 
     Without `consented_at` the moment of the permit counts: the line is the yes. A `consent_id` names
     a stored consent, which must hold still in the transaction that makes the permit, and is used up
-    there if it was for one run.
+    there if it was for one run. With a token the token's own use is what must hold there: its consent
+    was used when it was minted.
     """
 
     subject: str
@@ -140,6 +152,7 @@ class RunDecision:
     reason: str | None = None
     tool: ToolFacts | None = None
     in_set: InSet | None = None
+    token: UnderToken | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -159,6 +172,7 @@ class RunDecision:
             "requestId": self.request_id,
             "givenBy": self.given_by,
             "reason": self.reason,
+            "tokenId": None if self.token is None else self.token.token_id,
             "policyEntry": None if self.policy_entry is None else str(self.policy_entry.where),
         }
         if self.tool is not None:

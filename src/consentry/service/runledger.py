@@ -7,7 +7,7 @@ permit are durable, and what was started is recorded whatever happened.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from consentry.base.canonical import Digest, Json
 from consentry.base.codes import Code
@@ -27,6 +27,9 @@ from consentry.store.consents import ConsentUse, StoredConsents
 from consentry.store.journal import About, Journal
 from consentry.store.permits import StoredPermits
 from consentry.surface.wire import surface_to_json
+
+if TYPE_CHECKING:
+    from consentry.store.tokens import RecordedUse
 
 HASHES: Final = "hashes"
 
@@ -70,7 +73,8 @@ class RunLedger:
         `before` is called with the id of the decision just before it is recorded.
 
         A stored consent that decided it is held again, and used up where it was for one run, in the
-        same transaction; where it does not hold any more, nothing of all this is recorded.
+        same transaction, and so is a token that it is done with; where one does not hold any more,
+        nothing of all this is recorded.
         """
         journal, confinement = self.journal, bound.confinement
         words, subject = confinement.program.line, decision.subject
@@ -96,7 +100,9 @@ class RunLedger:
             order, journal.context.actor, decided, *use.drafts, change=use.change
         )
 
-    def _use_of(self, decision: RunDecision) -> ConsentUse:
+    def _use_of(self, decision: RunDecision) -> "ConsentUse | RecordedUse":
+        if decision.token is not None:
+            return decision.token.use()
         if decision.consent_id is None:
             return ConsentUse()
         journal = self.journal

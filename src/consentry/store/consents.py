@@ -25,7 +25,7 @@ from consentry.store.rows import Overtaken, Table, exists
 
 _TABLE = Table("consent", FIELDS, frozenset({"surface", "arguments"}), Consent.from_json)
 _OPEN = "revoked_at IS NULL AND used_at IS NULL"
-_SESSION_GOES_ON = (
+SESSION_GOES_ON = (
     "(lasts <> 'session' OR EXISTS (SELECT 1 FROM session "
     "WHERE session.session_id = consent.session_id AND session.ended_at IS NULL))"
 )
@@ -42,7 +42,7 @@ consent_id IN (
         AND (expires_at IS NULL OR expires_at >= ?)
 )
 """  # noqa: S608 - no value in it
-_HOLDS = f"{_OPEN} AND {_SESSION_GOES_ON} AND (expires_at IS NULL OR expires_at >= ?)"
+_HOLDS = f"{_OPEN} AND {SESSION_GOES_ON} AND (expires_at IS NULL OR expires_at >= ?)"
 
 # An event's body is canonical JSON, in which a quotation mark of somebody else's text is escaped.
 _RAN = (
