@@ -6,8 +6,8 @@ The rule, by syntax alone:
    and all that is built on it take that keyword. Only a class (`Name(on_race=…)`) just keeps it.
 2. It is handled where it stands in the body of a `try`, in the same function, with a handler for
    `FilesystemRace`, `Refused`, `ConsentryError`, `Exception`, `BaseException` or for everything; or in a
-   `with suppress(…)` of one of them. A handler that ends with a bare `raise` handles nothing, and
-   `OSError` is none: the error is not one.
+   `with suppress(…)` of one of them. A handler that ends with a bare `raise` handles nothing, unless it
+   is for `FilesystemRace` by name and does something before. `OSError` is none: the error is not one.
 3. A function that has a parameter `on_race` and passes it on is not reported: its callers are.
 4. In a private function (`_name`, or one within another) it is handled where every call of it in the
    file is, and there is one; a function that is handed on as a value could be called from anywhere.
@@ -20,9 +20,8 @@ from consentry.base.values import dataclass
 from consentry.examine.fence.shapes import called
 
 KEYWORD: Final = "on_race"
-HANDLES: Final = frozenset(
-    {"FilesystemRace", "Refused", "ConsentryError", "Exception", "BaseException"}
-)
+RACE: Final = "FilesystemRace"
+HANDLES: Final = frozenset({RACE, "Refused", "ConsentryError", "Exception", "BaseException"})
 
 _SUPPRESSES: Final = "suppress"
 _PARTIAL: Final = "partial"
@@ -143,7 +142,9 @@ def _handled_by(handlers: list[ast.ExceptHandler]) -> bool:
     for handler in handlers:
         if handler.type is None or _names_a_handler(handler.type):
             last = handler.body[-1]
-            return not (isinstance(last, ast.Raise) and last.exc is None)
+            is_raised = isinstance(last, ast.Raise) and last.exc is None
+            is_meant = handler.type is not None and called(handler.type) == RACE
+            return not is_raised or (is_meant and len(handler.body) > 1)
     return False
 
 
