@@ -65,9 +65,10 @@ if TYPE_CHECKING:
     from consentry.store.permissionaudit import PermissionAuditStore
     from consentry.surface.lattice import Surface
 
-    _calls: TokenCalls
-    mint, npm_install = _calls.mint, _calls.npm_install
-    git_local, files = _calls.git_local, _calls.files
+    def _calls() -> TokenCalls: ...
+
+    mint, npm_install = _calls().mint, _calls().npm_install
+    git_local, files = _calls().git_local, _calls().files
 
 __version__ = "0.1.0"
 __all__ = [
@@ -119,32 +120,6 @@ __all__ = [
     "undo",
     "verify_plugin",
 ]
-
-_ELSEWHERE = {
-    "base.paths": "SandboxedPath",
-    "decide.capabilities": "PERMISSION_CONFIDENCE_THRESHOLD determine_permission_set",
-    "decide.escalation": "PermissionEscalationRequest format_escalation_request"
-    " get_valid_escalation_targets is_valid_escalation suggest_escalation",
-    "decide.escalation_handler": "PermissionEscalationHandler",
-    "decide.permissionaudit": "PermissionAuditLogEntry",
-    "decide.tokens": "CapabilityBundle FsReadWriteCapability GitLocalOpsCapability"
-    " NpmInstallCapability",
-    "examine.pluginproblems": "PluginRejected VerificationError",
-    "examine.verdict": "Verdict",
-    "flow.commands": "CommandQueue",
-    "flow.results": "TaskResult",
-    "flow.tasks": "Task",
-    "service.callresults": "CodeResult RunResult ToolResult",
-    "service.consentmanager": "ConsentManager ConsentResult",
-    "service.consentrecords": "ConsentRecord",
-    "service.executing": "ControlledExecutor",
-    "store.capabilities": "CapabilityStore",
-    "store.ledger": "Ledger",
-    "store.permissionaudit": "PermissionAuditStore",
-    "surface.lattice": "Surface",
-}
-_IN_SURROUNDINGS = ("ConsentManager", "ControlledExecutor")
-_WITH_TOKENS = ("mint", "npm_install", "git_local", "files")
 
 
 def exec(  # noqa: A001 - the command's own word
@@ -516,33 +491,7 @@ def _effects() -> Place:
     return library_of_this_process().effects(look_around(os.environ))
 
 
-def _in_surroundings(plain: Any) -> Any:
-    """The class, which is told the environment of whoever makes one."""
-    from inspect import signature  # noqa: PLC0415 - see above
-
-    class Here(plain):  # type: ignore[misc]
-        __doc__ = plain.__doc__
-
-        def __init__(self, *given: Any, **named: Any) -> None:
-            super().__init__(os.environ, *given, **named)
-
-    said = signature(plain)
-    Here.__signature__ = said.replace(parameters=list(said.parameters.values())[1:])
-    Here.__name__ = Here.__qualname__ = plain.__name__
-    return Here
-
-
 def __getattr__(name: str) -> object:
-    if name in _WITH_TOKENS:
-        from consentry.service.tokencalls import TokenCalls  # noqa: PLC0415 - see above
+    from consentry.service.publicnames import public_name  # noqa: PLC0415 - see above
 
-        return getattr(TokenCalls(os.environ), name)
-    for place, names in _ELSEWHERE.items():
-        if name in names.split():
-            from importlib import import_module  # noqa: PLC0415 - see above
-
-            found: Any = getattr(import_module(f"consentry.{place}"), name)
-            if name in _IN_SURROUNDINGS:
-                found = globals()[name] = _in_surroundings(found)
-            return found
-    raise AttributeError(f"module `consentry` has no attribute `{name}`")
+    return public_name(name, os.environ)

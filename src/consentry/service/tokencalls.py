@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from consentry.base.units import Duration
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, field
 from consentry.decide.budgets import Budget
 from consentry.decide.tokenrecords import USUAL_LIFE
 from consentry.decide.tokens import (
@@ -34,7 +34,7 @@ _MILLISECONDS: Final = 1000
 class TokenCalls:
     """The calls of one program, whose environment this is."""
 
-    environ: Mapping[str, str]
+    environ: Mapping[str, str] = field(repr=False)
 
     def mint(
         self,
