@@ -15,6 +15,7 @@ from consentry.cli.output import Output, write_answer, write_message, write_piec
 from consentry.cli.table import Page
 
 if TYPE_CHECKING:
+    from consentry.examine.addedrules import AddedRules
     from consentry.service.extractioncache import ExtractionCache
     from consentry.service.guardruns import Answered, Asked
 
@@ -57,6 +58,7 @@ PAGE = Page(
         ("1", "BLOCKED"),
         ("2", "UNKNOWN; or wrong usage, no repository, a file that cannot be used"),
         ("3", "the wish, the registry, a recipe or the verdict to replay is malformed"),
+        ("4", "a plugin failed its integrity check, so nothing was judged"),
     ),
     read_on=("docs/how-to/guard-a-change.md.",),
 )
@@ -141,28 +143,30 @@ def _asked(given: dict[str, Any]) -> "Asked":
 def _answered(asked: "Asked", output: Output) -> "tuple[Answered, int]":
     from consentry.service.extracting import Extractor  # noqa: PLC0415 - as above
     from consentry.service.guardruns import ask_guard  # noqa: PLC0415 - as above
+    from consentry.service.pluginglance import rules_if_any  # noqa: PLC0415 - as above
 
     line = None
     if os.isatty(2) and not output.quiet:
         from consentry.cli.guardprogress import ReadingLine  # noqa: PLC0415 - at terminals only
 
         line = ReadingLine()
-    extractor = Extractor(lambda: _kept(asked), progress=line)
     try:
-        return ask_guard(asked, extractor), extractor.read
+        rules = rules_if_any(os.environ, asked.repository)
+        extractor = Extractor(lambda: _kept(asked, rules), progress=line, tables=rules.tables)
+        return ask_guard(asked, extractor, rules), extractor.read
     finally:
         if line is not None:
             line.close()
 
 
-def _kept(asked: "Asked") -> "ExtractionCache":
+def _kept(asked: "Asked", rules: "AddedRules") -> "ExtractionCache":
     """What was read before; asked for only where there is much to read."""
     from pathlib import Path  # noqa: PLC0415 - as above
 
     from consentry.service.guardplaces import kept_extractions  # noqa: PLC0415 - as above
     from consentry.service.surroundings import look_around  # noqa: PLC0415 - as above
 
-    return kept_extractions(look_around(os.environ), Path(asked.repository))
+    return kept_extractions(look_around(os.environ), Path(asked.repository), rules.digest)
 
 
 def _rendered(form: str, answer: "Answered") -> str:

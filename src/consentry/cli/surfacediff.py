@@ -49,6 +49,7 @@ PAGE = Page(
                 "cannot be found or read"
             ),
         ),
+        ("4", "a plugin failed its integrity check, so nothing was examined"),
     ),
     read_on=("docs/how-to/see-what-code-can-do.md.",),
 )

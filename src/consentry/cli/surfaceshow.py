@@ -42,6 +42,7 @@ PAGE = Page(
     statuses=(
         ("0", "shown, whatever it can do"),
         ("2", "wrong usage, or it cannot be found or read"),
+        ("4", "a plugin failed its integrity check, so nothing was examined"),
     ),
     read_on=("docs/how-to/see-what-code-can-do.md; docs/reference/surface.md.",),
 )

@@ -133,6 +133,10 @@ class Accepted(Protocol):
         """Whether these very documents were accepted in this workspace, and not withdrawn."""
         ...
 
+    def covers(self, workspace: str, file: str, digest: Digest) -> bool:
+        """Whether what was accepted last has this file with this digest, whatever the others are."""
+        ...
+
 
 class Acceptances(Accepted, Protocol):
     """Where acceptances are kept; every question is about the machine this program runs on."""
@@ -161,6 +165,10 @@ class NothingAccepted:
         """Never."""
         return False
 
+    def covers(self, workspace: str, file: str, digest: Digest) -> bool:  # noqa: ARG002 - as above
+        """Never."""
+        return False
+
 
 class AsIfAccepted:
     """For showing what an acceptance would change, before there is one; for no other use."""
@@ -174,5 +182,9 @@ class AsIfAccepted:
         return True
 
     def is_accepted(self, workspace: str, digest: Digest) -> bool:  # noqa: ARG002 - as every other
+        """Always."""
+        return True
+
+    def covers(self, workspace: str, file: str, digest: Digest) -> bool:  # noqa: ARG002 - as above
         """Always."""
         return True

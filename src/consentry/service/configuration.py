@@ -5,15 +5,19 @@ folder, on top of it the workspace's; a folder named with `--config` replaces bo
 workspace is a stranger's and may only make things stricter until the user has accepted the digest of
 all its documents together (`decide.trust`). A tool's manifest is read when the tool is asked for.
 
+Plugins are verified before anything of them joins (`plugins`): the user's own always, a workspace's once
+it is accepted together with their lock. One that does not pass stops the command with `PluginRejected`.
+
 A document that cannot be read stops the command with its place, whosesoever it is: a configuration of
 which a part is missing might be a looser one.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
@@ -56,12 +60,18 @@ from consentry.service.tooltable import (
 from consentry.service.workspaceprograms import programs_in
 from consentry.surface.catalog import capability_catalog
 
+if TYPE_CHECKING:
+    from consentry.service.configuredplugins import FoundPlugins
+    from consentry.service.plugins import VerifiedPlugin
+
 __all__ = ["Effective", "LoadedTool", "load_configuration"]
 
 CONSENT_FILE: Final = "consent-config.yaml"
 SANDBOX_FILE: Final = "sandbox-config.yaml"
 POLICY_FILE: Final = "policy.yaml"
 SETTINGS_FILE: Final = "settings.yaml"
+PLUGINS_FOLDER: Final = "plugins"
+LOCK_NAME: Final = "PLUGINS.lock"
 USUAL_LIMITS: Final = DeclaredLimits(written=Size(Limits().written_bytes))
 _PROGRAMS: Final = "`consentry exec -- PROGRAM` runs a program that has no manifest"
 
@@ -90,6 +100,7 @@ class Effective:
     is_accepted: bool
     files: tuple[Path, ...] = ()
     strangers_tools: tuple[ToolManifest, ...] = ()
+    plugins: "tuple[VerifiedPlugin, ...]" = ()
 
     def tool(self, name: str) -> LoadedTool:
         """The tool of that name, or `tool-unknown` with the one that was probably meant."""
@@ -166,18 +177,42 @@ def load_configuration(
             each.read_all(names_that_count(each.folder, loading.index(each)))
             strangers |= each.digests(workspace.path)
     place = str(workspace.path)
+    plugins = _found_plugins(around, folders, workspace, named, accepted)
+    if plugins is not None:
+        strangers |= plugins.locks
     manifests: tuple[ToolManifest, ...] = ()
     if strangers and accepted.has_any(place):
-        manifests = tuple(loading.strangers_manifests(documents))
+        manifests = tuple(loading.strangers_manifests(documents, plugins))
         strangers |= programs_in(workspace.path, manifests, around)
         is_accepted = accepted.is_accepted(place, digest_of_files(strangers))
     else:
         is_accepted = False
     for each in documents:
         loading.add(each, is_accepted=is_accepted)
+    if plugins is not None:
+        loading.add_plugins(plugins, is_accepted=is_accepted)
     effective = loading.effective(folders, strangers, is_accepted=is_accepted)
     files = tuple(file for each in documents for file in each.read_files)
-    return replace(effective, files=files, strangers_tools=manifests)
+    counting = () if plugins is None else plugins.counting(is_accepted=is_accepted)
+    return replace(effective, files=files, strangers_tools=manifests, plugins=counting)
+
+
+def _found_plugins(
+    around: Surroundings,
+    folders: Configuration,
+    workspace: Workspace,
+    named: str | None,
+    accepted: Accepted,
+) -> "FoundPlugins | None":
+    """The plugins, where there is any place for them; else a look each is all that it costs."""
+    places = [folder.path / PLUGINS_FOLDER for folder in folders.folders if folder.exists]
+    if named is None:
+        places.append(workspace.path / PLUGINS_FOLDER / LOCK_NAME)
+    if not any(map(os.path.lexists, places)):
+        return None
+    from consentry.service.configuredplugins import find_plugins  # noqa: PLC0415 - few have any
+
+    return find_plugins(around, folders, workspace, named, accepted)
 
 
 def _place_to_keep(around: Surroundings, workspace: Workspace) -> Path | None:
@@ -207,14 +242,40 @@ class _Loading:
         """The index of a folder, if it has one."""
         return self._read(documents, INDEX_FILE, read_tool_index)
 
-    def strangers_manifests(self, documents: Iterable[FolderDocuments]) -> list[ToolManifest]:
+    def strangers_manifests(
+        self, documents: Iterable[FolderDocuments], plugins: "FoundPlugins | None"
+    ) -> list[ToolManifest]:
         """Every manifest that is not the user's own."""
-        tables = (
-            ToolTable(sources_in(each, self.index(each), is_accepted=False)[0], self._manifest)
+        found = [
+            sources_in(each, self.index(each), is_accepted=False)[0]
             for each in documents
             if not each.is_own
-        )
+        ]
+        if plugins is not None:
+            from consentry.service.plugindocuments import tool_sources  # noqa: PLC0415 - as above
+
+            found.append(tool_sources(plugins.strangers, is_accepted=False))
+        tables = (ToolTable(sources, self._manifest) for sources in found)
         return [tool.manifest for table in tables for tool in table.values()]
+
+    def add_plugins(self, plugins: "FoundPlugins", *, is_accepted: bool) -> None:
+        """Lets the plugins join that count; the user's own stand before all of a workspace's."""
+        from consentry.service.plugindocuments import (  # noqa: PLC0415 - as above
+            check_names,
+            policy_entries,
+            tool_sources,
+        )
+
+        counting = plugins.counting(is_accepted=is_accepted)
+        own = [each for each in counting if each.is_own]
+        others = [each for each in counting if not each.is_own]
+        self._tools += tool_sources(own, is_accepted=False)
+        self._tools += tool_sources(others, is_accepted=is_accepted)
+        self._tools.sort(key=lambda source: not source.documents.is_own)
+        check_names(self._tools)
+        entries = policy_entries(counting, self._cache.parse)
+        self._policy = Policy((*self._policy.entries, *entries))
+        self._ignored += plugins.ignored(is_accepted=is_accepted)
 
     def add(self, documents: FolderDocuments, *, is_accepted: bool) -> None:
         """Puts a folder on top of what is there, as far as it counts."""

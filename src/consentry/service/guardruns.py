@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from consentry.base.errors import BadInput, UsageProblem
 from consentry.base.values import dataclass, field, replace
 from consentry.declare.patchbundle import Blob
+from consentry.examine.addedrules import NO_RULES, AddedRules
 from consentry.examine.guard import Flags
 from consentry.examine.sides import SourceTree
 from consentry.examine.verdict import Verdict
@@ -66,8 +67,11 @@ class Answered:
     """Files that were not touched, and read because others import them."""
 
 
-def ask_guard(asked: Asked, extract: Extractor) -> Answered:
-    """Examines a change and judges it; raises `ConsentryError` for what nobody can judge by."""
+def ask_guard(asked: Asked, extract: Extractor, rules: AddedRules = NO_RULES) -> Answered:
+    """Examines a change and judges it; raises `ConsentryError` for what nobody can judge by.
+
+    `rules` are those that plugins add; `extract` has their tables.
+    """
     earlier = None
     if asked.replay is not None:
         from consentry.service.patchcheck import earlier_verdict  # noqa: PLC0415 - rarely asked for
@@ -81,7 +85,7 @@ def ask_guard(asked: Asked, extract: Extractor) -> Answered:
             tree_after=_WatchedTree(found.tree_after, followed),
         )
         terms, notes = _terms(asked, found, roots)
-        checked = check_change(change, terms, extract)
+        checked = check_change(change, replace(terms, rules=rules), extract)
         verdict = checked if earlier is None else replayed(checked, earlier)
     touched = {path for each in found.files for path in (each.path_before, each.path_after) if path}
     return Answered(

@@ -15,6 +15,7 @@ from consentry.declare.patchbundle import BundleIncomplete, PatchBundle
 from consentry.declare.recipe import Recipe
 from consentry.declare.toolregistry import ToolRegistry
 from consentry.declare.wish import Wish
+from consentry.examine.addedrules import NO_RULES, AddedRules
 from consentry.examine.guard import Flags
 from consentry.examine.verdict import Verdict
 from consentry.service.extracting import Extractor
@@ -42,6 +43,7 @@ def check_patch(
     recipes: Iterable[Document | Recipe] = (),
     flags: Flags,
     replay: Document | Verdict | None = None,
+    rules: AddedRules = NO_RULES,
 ) -> Verdict:
     """The verdict on a bundle; see `consentry.check_patch`."""
     change = change_in(bundle)
@@ -53,8 +55,9 @@ def check_patch(
         else _judged_by(registry, change, roots, read_a_registry),
         recipes=named_recipes(recipes),
         flags=flags,
+        rules=rules,
     )
-    verdict = check_change(change, terms, Extractor())
+    verdict = check_change(change, terms, Extractor(tables=rules.tables))
     return verdict if replay is None else replayed(verdict, earlier_verdict(replay))
 
 

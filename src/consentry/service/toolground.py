@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from consentry.base.values import replace
 from consentry.declare.tool import ToolManifest
+from consentry.service.configuration import LOCK_NAME, PLUGINS_FOLDER
 from consentry.service.places import KNOWN_FILES, MARKERS, TOOLS_FOLDER
 from consentry.service.remembering import NamesIn
 from consentry.service.runground import (
@@ -53,6 +54,8 @@ def is_lasting(ready: ReadyTool, around: Surroundings) -> bool:
     here = replace(around, cwd=ready.workspace.path)
     names = [words[0] for manifest in manifests for words in _lines(manifest)]
     has_secrets = bool(ready.bound.bound.confinement.secrets)
+    if ready.effective.plugins:
+        return False  # they are hashed anew each time
     return not has_secrets and not is_shimmed(names, here, str(ready.workspace.path))
 
 
@@ -62,6 +65,7 @@ def _configuration(call: Call[ToolCall], ready: ReadyTool) -> Iterator[str]:
         yield joined(str(call.cwd or "/"), call.wish.config)
     for marker in MARKERS:
         yield f"{ready.workspace.path}/{marker}"
+    yield f"{ready.workspace.path}/{PLUGINS_FOLDER}/{LOCK_NAME}"
     for folder in effective.folders.folders:
         yield NamesIn(folder.path)
         yield NamesIn(folder.path / TOOLS_FOLDER)

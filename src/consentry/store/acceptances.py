@@ -48,6 +48,11 @@ class KnownAcceptances:
         with self._database.reading() as view:
             return exists(view, query, (self._machine_id, workspace, digest))
 
+    def covers(self, workspace: str, file: str, digest: Digest) -> bool:
+        """Whether what was accepted last has this file with this digest, whatever the others are."""
+        standing = self.standing(workspace)
+        return standing is not None and standing.files.get(file) == digest
+
     def standing(self, workspace: str) -> Acceptance | None:
         """The one that was accepted last and not withdrawn, whatever the documents are now."""
         if not _is_text(workspace):

@@ -1,0 +1,100 @@
+"""Which roots of plugins could count here, and whose they are; nothing of a plugin is opened.
+
+The user's own root counts like the user's own documents, and is looked after like them: no part of the
+way to it lies in the workspace, and nobody else may write it or its lock. A workspace's root is a
+stranger's; of it only the lock is read, to compare its digest with what was accepted.
+
+`plugins` in the workspace's configuration folder comes first. `plugins` at the top of the workspace is
+one only if a lock lies in it: the name alone is too common.
+"""
+
+import os
+from pathlib import Path
+
+from consentry.base.canonical import Digest, digest_bytes
+from consentry.base.codes import Code
+from consentry.base.errors import Refused, Where
+from consentry.base.values import dataclass, field
+from consentry.decide.trust import Ignored
+from consentry.declare.pluginlock import LOCK_NAME
+from consentry.enforce.hops import leads_through
+from consentry.enforce.ownership import stranger_over_file, stranger_over_folder
+from consentry.examine.pluginproblems import VerificationError
+from consentry.service.places import Configuration, Trust, Workspace, reason
+from consentry.service.pluginroots import PLUGINS_FOLDER
+from consentry.service.plugins import lock_content, rejected
+from consentry.service.surroundings import Surroundings, owners_of_ours
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRoot:
+    """A root, and its lock as it was when it was read; None where it has none."""
+
+    path: Path
+    is_own: bool
+    lock: bytes | None = field(repr=False)
+
+    @property
+    def digest(self) -> Digest | None:
+        """The digest of the lock."""
+        return None if self.lock is None else digest_bytes(self.lock)
+
+    def name_in(self, workspace: Path) -> str:
+        """What the lock is called among the files of a workspace."""
+        file = self.path / LOCK_NAME
+        return str(file.relative_to(workspace) if file.is_relative_to(workspace) else file)
+
+    def not_accepted(self) -> Ignored:
+        """What is said of a workspace's root that nobody accepted."""
+        if self.lock is None:
+            what = f"has no `{LOCK_NAME}`, so nothing in it can be accepted or loaded"
+        else:
+            what = "the workspace's plugins are neither verified nor loaded until you accept it"
+        return Ignored(Where(str(self.path)), what, lowers=False)
+
+
+def find_roots(
+    around: Surroundings, folders: Configuration, workspace: Workspace | None, named: str | None
+) -> tuple[FoundRoot, ...]:
+    """The roots that are there, the user's own first; raises for one that others could write."""
+    found = []
+    has_strangers = False
+    for folder in folders.folders:
+        root = folder.path / PLUGINS_FOLDER
+        if folder.exists and os.path.lexists(root):
+            is_own = folder.trust is Trust.OWN
+            has_strangers = has_strangers or not is_own
+            found.append(_found(around, root, workspace, is_own=is_own))
+    if workspace is not None and named is None and not has_strangers:
+        root = workspace.path / PLUGINS_FOLDER
+        if os.path.lexists(root / LOCK_NAME):
+            found.append(_found(around, root, workspace, is_own=False))
+    return tuple(found)
+
+
+def _found(
+    around: Surroundings, root: Path, workspace: Workspace | None, *, is_own: bool
+) -> FoundRoot:
+    if is_own:
+        _require_ours(around, root, workspace)
+    try:
+        return FoundRoot(root, is_own, lock_content(root))
+    except VerificationError as problem:
+        if is_own:
+            raise rejected((problem,), around) from problem
+        return FoundRoot(root, is_own, None)
+
+
+def _require_ours(around: Surroundings, root: Path, workspace: Workspace | None) -> None:
+    if workspace is not None and leads_through(root, workspace.path):
+        message = f"`{root}` leads into the workspace, so it is not your own"
+        raise Refused(Code.CONFIG_UNSAFE, message)
+    owners = owners_of_ours(around)
+    try:
+        said = stranger_over_folder(root, *owners)
+        if said is None and os.path.lexists(root / LOCK_NAME):
+            said = stranger_over_file(root / LOCK_NAME, *owners)
+    except OSError as problem:
+        said = f"`{problem.filename}` cannot be looked at: {reason(problem)}"
+    if said is not None:
+        raise Refused(Code.CONFIG_UNSAFE, said)
