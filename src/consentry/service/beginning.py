@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
@@ -29,11 +29,14 @@ from consentry.declare.proposals import (
 )
 from consentry.declare.starters import Place, starters
 from consentry.declare.toolindex import usual_file
-from consentry.service.placedfile import PlacedFile, place_new
+from consentry.service.placedfile import PlacedFile, make_folders, place_new, take_back_folders
 from consentry.service.places import MARKERS, find_workspace, is_folder
 from consentry.service.programsearch import find_program
 from consentry.service.surroundings import Surroundings, configuration_base
 from consentry.service.userfiles import read_named
+
+if TYPE_CHECKING:
+    from consentry.base.paths import SandboxedPath
 
 _MOST_ENTRIES: Final = 20_000
 _OWN_MODE: Final = 0o700
@@ -207,27 +210,17 @@ def _workspace_folder(root: Path) -> Path:
 def _write(folder: Path, documents: list[_Document], mode: int) -> None:
     """All of them, or none: what was made before a failure is taken back."""
     placed: list[PlacedFile] = []
-    made: list[Path] = []
+    made: list[SandboxedPath] = []
     try:
         for each in documents:
             file = folder / each.name
-            made += _make_folder(file.parent, mode)
+            made += make_folders(file.parent, mode)
             placed.append(place_new(str(file), each.content))
     except BaseException as problem:
         for file_made in placed:
             file_made.take_back()
-        for place in reversed(made):
-            with suppress(OSError):
-                place.rmdir()
+        take_back_folders(made)
         if isinstance(problem, OSError):
             said = (problem.strerror or "cannot be made").lower()
             raise UsageProblem(Code.FILE_UNUSABLE, f"`{problem.filename}`: {said}") from problem
         raise
-
-
-def _make_folder(folder: Path, mode: int) -> list[Path]:
-    """Makes a folder and what is missing above it; returns those that were made, outermost first."""
-    missing = [place for place in (folder, *folder.parents) if not os.path.lexists(place)]
-    for place in reversed(missing):
-        place.mkdir(mode)
-    return list(reversed(missing))

@@ -24,7 +24,7 @@ from consentry.service.binding import ANY, workspace_here
 from consentry.service.commandline import RunWish
 from consentry.service.execution import carry_out
 from consentry.service.learned import Learned, Touched, learned_from, name_from
-from consentry.service.placedfile import place_new, replace_whole
+from consentry.service.placedfile import make_folders, place_new, replace_whole
 from consentry.service.programsearch import find_program
 from consentry.service.protection import protected_here
 from consentry.service.runledger import Run
@@ -211,7 +211,7 @@ def _write(file: Path, content: bytes, *, is_new: bool) -> None:
     """A new file never replaces one; one that was read before is replaced whole or not at all."""
     if is_new:
         if file.parts[-3:-1] == tuple(FOLDER.split("/")):
-            file.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(file.parent, 0o777)
         place_new(str(file), content)
         return
     replace_whole(file, content)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, FilesystemRace, Where
+from consentry.base.errors import ConsentryError, FilesystemRace, PathEscape, Where
 from consentry.base.jailedfiles import make, put_in_place, remove_same, sync
 from consentry.base.paths import FileDescriptor, SandboxedPath
 from consentry.base.values import dataclass
@@ -84,6 +84,29 @@ def free_place(name: str) -> Iterator[tuple[SandboxedPath, FileDescriptor]]:
         if problem.code is not Code.PATH_ESCAPE:
             raise
         raise unusable(name, problem) from problem
+
+
+def make_folders(folder: Path, mode: int) -> list[SandboxedPath]:
+    """Makes a folder and what is missing above it; returns those that were made, outermost first."""
+    missing = [place for place in (folder, *folder.parents) if not os.path.lexists(place)]
+    made: list[SandboxedPath] = []
+    try:
+        for place in reversed(missing):
+            fresh = SandboxedPath.create_new(place.parent, place.name).unwrap()
+            fresh.make_folder(mode, on_race=recorded)
+            made.append(fresh)
+    except FilesystemRace as race:
+        raise race.at(Where(str(folder))) from race.__cause__
+    except PathEscape as problem:
+        raise unusable(str(folder), problem) from problem
+    return made
+
+
+def take_back_folders(made: list[SandboxedPath]) -> None:
+    """Removes folders that we made, where they are empty."""
+    for place in reversed(made):
+        with suppress(OSError, ConsentryError):
+            place.remove(on_race=recorded)
 
 
 def replace_whole(file: Path, content: bytes) -> None:

@@ -5,12 +5,15 @@ verdict, because a gate writes the same file every time. What is there and is no
 """
 
 import os
-import stat
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from consentry.base.errors import BadDocument, Problem, Where
+from consentry.base.errors import BadDocument, FilesystemRace, NotAFile, Problem, Where
+from consentry.base.result import Err
 from consentry.examine.verdict import FILE_NAME, Status
+
+if TYPE_CHECKING:
+    from consentry.base.paths import SandboxedPath
 
 MOST_DEPTH: Final = 16
 
@@ -51,36 +54,39 @@ def place_for(name: str, ending: str) -> str:
 
 def write_verdict(name: str, content: bytes) -> None:
     """Writes a verdict to a new file, or in the place of an earlier one."""
-    from consentry.service.foldersync import sync_folder  # noqa: PLC0415 - with `--out` only
+    from consentry.service.races import recorded  # noqa: PLC0415 - with `--out` only
     from consentry.service.userfiles import write_new  # noqa: PLC0415 - as above
 
-    if not _is_earlier(name):
-        write_new(name, content)
-        return
+    try:
+        earlier = _earlier(name)
+        if earlier is not None:
+            earlier.replace(content, on_race=recorded)
+            return
+    except FilesystemRace as race:
+        raise race.at(Where(name)) from race.__cause__
+    except OSError:
+        pass  # its name was taken away meanwhile; then it is written as any new file is
+    write_new(name, content)
+
+
+def _earlier(name: str) -> "SandboxedPath | None":
+    """A plain file that begins as a verdict does, if one is there; a link to one is none."""
+    from consentry.base.paths import SandboxedPath  # noqa: PLC0415 - with `--out` only
+    from consentry.service.races import recorded  # noqa: PLC0415 - as above
+
     path = Path(name)
-    beside = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
-    write_new(str(beside), content)
+    found = SandboxedPath.create(path.parent, path.name)
+    if isinstance(found, Err) or found.value.relative.name != path.name:
+        return None
     try:
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        # Its name was taken away meanwhile; then it is written as any new file is.
-        write_new(name, content)
-    sync_folder(path.parent)
-
-
-def _is_earlier(name: str) -> bool:
-    """Whether a plain file is there that begins as a verdict does."""
-    try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return False
-    with os.fdopen(descriptor, "rb") as handle:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return False
-        first, _, rest = handle.read(_OPENING_BYTES).partition(b",")
+        descriptor = found.value.open(on_race=recorded)
+        with os.fdopen(descriptor, "rb") as handle:
+            first, _, rest = handle.read(_OPENING_BYTES).partition(b",")
+    except (NotAFile, OSError):
+        return None
     number = first.removeprefix(_OPENING)
-    return number != first and number.isdigit() and rest.startswith(_SECOND)
+    is_verdict = number != first and number.isdigit() and rest.startswith(_SECOND)
+    return found.value if is_verdict else None
 
 
 def _is_deep(document: object) -> bool:
