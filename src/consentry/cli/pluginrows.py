@@ -89,7 +89,7 @@ def _said(problem: VerificationError) -> str:
         (len(found.added), "added"),
         (len(found.missing), "missing"),
     )
-    return "its files are not those of the lock: " + ", ".join(
+    return "not the files of the lock: " + ", ".join(
         f"{count} {word}" for count, word in counts if count
     )
 
