@@ -50,6 +50,9 @@ from consentry.surface.pattern import Anchor, Pattern
 NPM_WRITES: Final = ("node_modules/", "package.json", "package-lock.json")
 """What an install writes in the workspace, and nothing else."""
 
+SCRIPT_PROGRAMS: Final = ("sh", "node")
+"""What scripts of packages are run with, and all that they may start."""
+
 _PACKAGE: Final = re.compile(
     r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*(?:@[0-9A-Za-z.^~<>=*|+ -]+)?"
     r"|\./[A-Za-z0-9._@/+-]+",
@@ -154,7 +157,7 @@ class NpmInstallCapability(BaseToken):
             read=["./"],
             write=NPM_WRITES,
             net=self.hosts or Level.NONE,
-            run=Level.ANY if self.run_scripts else ["npm"],
+            run=["npm", *(SCRIPT_PROGRAMS if self.run_scripts else ())],
         )
 
 

@@ -23,6 +23,7 @@ from consentry.decide.gitoperations import GRAMMARS, check_words, operation_name
 from consentry.decide.tokenrecords import TokenUse, refused
 from consentry.decide.tokens import (
     NPM_WRITES,
+    SCRIPT_PROGRAMS,
     AnyToken,
     BaseToken,
     CapabilityBundle,
@@ -156,7 +157,7 @@ class TokenDesk:
             words=(*_NPM_WORDS, *scripts, *source, "--", *wanted),
             write=tuple(f"{place}/{each}" for each in NPM_WRITES),
             network=held.hosts or ("none",),
-            execute=("any",) if held.run_scripts else (),
+            execute=SCRIPT_PROGRAMS if held.run_scripts else (),
         )
         use = held.use(UseKind.NPM_INSTALL, "install", _target(wanted))
         return self._run(wish, held, use, place, only_on_success=True)
