@@ -14,6 +14,7 @@ from checks import (
     links,
     overclaim,
     privacy,
+    userfiles,
 )
 from checks.finding import Finding
 from checks.tree import Tree
@@ -23,6 +24,7 @@ CHECKS: MappingProxyType[str, Callable[[Tree], Iterator[Finding]]] = MappingProx
         "length": length.check,
         "overclaim": overclaim.check,
         "fence": fence.check,
+        "userfiles": userfiles.check,
         "documented": documented.check,
         "knowledge": knowledge.check,
         "conformance": conformance.check,
