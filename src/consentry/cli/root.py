@@ -79,6 +79,11 @@ SECTIONS = (
                 "Say which powers a change adds, and whether they are allowed",
             ),
             CommandRow(
+                "fence",
+                "consentry.cli.fence:fence",
+                "Report where Python source makes tokens, or pushes",
+            ),
+            CommandRow(
                 "surface",
                 "consentry.cli.surface:surface",
                 "Show which powers code has, and where",
