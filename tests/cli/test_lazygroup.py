@@ -193,6 +193,7 @@ def test_table_and_commands_agree() -> None:
         "doctor",
         "init",
         "tool",
+        "plugins",
         "trust",
         "schema",
         "guard",
