@@ -10,6 +10,10 @@ A document with several things wrong has one line for each between the two, two 
       FILE:LINE:COLUMN: FIELD: what is wrong; what to do about it
     help: where to look
 
+A plugin that is rejected has a line for each file that is not as its lock says:
+
+      changed rules/notes.py
+
 On a terminal a message that is wider goes on in rows that open with `|`, see `cli.layout`.
 The message goes to standard error; with `--json` anywhere before `--` the error is the JSON
 document on standard output instead, so that a script reads one stream. Everything untrusted in a
@@ -21,6 +25,7 @@ import os
 import signal
 import sys
 import traceback
+from typing import TYPE_CHECKING
 
 import click
 
@@ -41,8 +46,13 @@ from consentry.cli.output import (
 from consentry.cli.suggest import help_for
 from consentry.cli.table import PROGRAM
 
+if TYPE_CHECKING:
+    from consentry.examine.pluginproblems import PluginRejected
+
 _TRACEBACK_MARGIN = 8
 _PROBLEM_MARGIN = 2
+_MOST_CHANGES = 50
+_OF_PLUGINS = (Code.PLUGIN_REJECTED, Code.PLUGIN_DOCUMENT, Code.PLUGIN_POLICY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +64,7 @@ class Failure:
     help_line: str
     where: Where | None = None
     problems: tuple[Problem, ...] = ()
+    rejection: "PluginRejected | None" = None
 
 
 def report(problem: BaseException, arguments: list[str]) -> int:
@@ -88,7 +99,14 @@ def failure_of(problem: BaseException) -> Failure:
     """What to say about `problem`, whatever it is."""
     if isinstance(problem, ConsentryError):
         listed = problem.problems if isinstance(problem, BadDocument) else ()
-        return Failure(problem.code, problem.message, problem.help_line, problem.where, listed)
+        return Failure(
+            problem.code,
+            problem.message,
+            problem.help_line,
+            problem.where,
+            listed,
+            _rejection_in(problem),
+        )
     if isinstance(problem, KeyboardInterrupt | click.Abort):
         return Failure(Code.INTERRUPTED, "interrupted", Code.INTERRUPTED.remedy)
     if isinstance(problem, click.ClickException):
@@ -97,6 +115,14 @@ def failure_of(problem: BaseException) -> Failure:
     said = str(problem)
     message = f"unforeseen {kind}: {said}" if said else f"unforeseen {kind}"
     return Failure(Code.INTERNAL_FAULT, message, Code.INTERNAL_FAULT.remedy)
+
+
+def _rejection_in(problem: ConsentryError) -> "PluginRejected | None":
+    if problem.code not in _OF_PLUGINS:
+        return None
+    from consentry.examine.pluginproblems import PluginRejected  # noqa: PLC0415 - few have plugins
+
+    return problem if isinstance(problem, PluginRejected) else None
 
 
 def _failure_of_usage(problem: click.ClickException) -> Failure:
@@ -183,7 +209,20 @@ def _text_of(failure: Failure, color: str) -> str:
     listed = failure.problems if len(failure.problems) > 1 else ()
     opening = " " * _PROBLEM_MARGIN
     lines = [opening + _rows(str(each), _PROBLEM_MARGIN, _PROBLEM_MARGIN) for each in listed]
+    lines += [opening + _rows(each, _PROBLEM_MARGIN, _PROBLEM_MARGIN) for each in _changes(failure)]
     return "\n".join((f"{PROGRAM}: {title} {said}", *lines, f"{hint} {advice}"))
+
+
+def _changes(failure: Failure) -> list[str]:
+    """Each file of a rejected plugin that is not as its lock says; `--json` has all of them."""
+    changes = None if failure.rejection is None else failure.rejection.changes
+    if changes is None:
+        return []
+    rows = [f"changed {path}" for path in changes.changed]
+    rows += [f"added {path}" for path in changes.added]
+    rows += [f"missing {path}" for path in changes.missing]
+    more = len(rows) - _MOST_CHANGES
+    return rows if more <= 0 else [*rows[:_MOST_CHANGES], f"and {more} more; --json has all"]
 
 
 def _message_of(failure: Failure) -> str:
@@ -221,7 +260,22 @@ def error_body(failure: Failure) -> dict[str, object]:
             }
             for each in failure.problems
         ]
+    if failure.rejection is not None:
+        error["plugin"] = _rejection_in_json(failure.rejection)
     return {"error": error}
+
+
+def _rejection_in_json(rejection: "PluginRejected") -> dict[str, object]:
+    changes = rejection.changes
+    return {
+        "name": rejection.plugin,
+        "reason": str(rejection.reason),
+        "expected": rejection.expected,
+        "found": rejection.found,
+        "changed": [] if changes is None else list(changes.changed),
+        "added": [] if changes is None else list(changes.added),
+        "missing": [] if changes is None else list(changes.missing),
+    }
 
 
 def _answer_in_json(failure: Failure) -> int:

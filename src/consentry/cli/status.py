@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from consentry.base.codes import ExitStatus
+from consentry.base.codes import Code, ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import Folder, PlainCommand, output_of
 from consentry.cli.hanging import LONGEST, hanging, problem_rows
@@ -37,6 +37,7 @@ PAGE = Page(
         ("0", "no problem was found"),
         ("1", "problems are listed, each with what to do"),
         ("2", "wrong usage, or a named folder that cannot be used"),
+        ("4", "one of the problems is a plugin that failed its integrity check"),
     ),
     read_on=("docs/reference/status-json.md in the source describes the JSON document.",),
 )
@@ -65,6 +66,8 @@ def _status(ctx: click.Context, *, workspace: str | None, config: str | None) ->
             output.text("\n".join(problem_rows(output, report.concerns)))
     else:
         output.text("\n".join(_page(output, report)))
+    if any(each.code is Code.PLUGIN_REJECTED for each in report.concerns):
+        return ExitStatus.PLUGIN_REJECTED
     return ExitStatus.FOUND if report.concerns else ExitStatus.DONE
 
 

@@ -50,6 +50,7 @@ PAGE = Page(
         ("0", "accepted, withdrawn or shown"),
         ("2", "wrong usage, or a folder that cannot be used"),
         ("3", "a document that cannot be read"),
+        ("4", "a plugin is not what its lock says"),
         ("5", "the ledger cannot be written, so nothing was accepted"),
         ("126", "you said no, there is no terminal, or nothing to accept"),
     ),
@@ -144,9 +145,10 @@ def _lines(view: TrustView) -> Iterator[str]:
     yield f"accepted   {_standing(view)}"
     yield from _section("would be asked for differently:", (_change(view)))
     yield from _section("would count once accepted:", map(_ignored, view.lowers))
-    if not view.levels and not view.lowers:
+    if not view.levels and not view.lowers and not view.plugins:
         yield "nothing in it loosens anything; it counts as it is"
     yield from _section("would not count even then:", map(_ignored, view.never))
+    yield from _section("plugins that would be loaded:", _plugins(view))
     if view.changed and not view.is_accepted:
         yield from _section("changed since it was accepted:", map(safe_line, view.changed))
     yield from _section("accepted are:", map(safe_line, view.files))
@@ -162,6 +164,21 @@ def _section(title: str, rows: Iterator[str]) -> Iterator[str]:
 def _change(view: TrustView) -> Iterator[str]:
     for each in view.levels:
         yield f"{safe_line(each.tool)}: {each.before} → {each.after}"
+
+
+def _plugins(view: TrustView) -> Iterator[str]:
+    """Each with its version, the digest of its tree, and what it brings."""
+    for each in view.plugins:
+        manifest = each.manifest
+        yield safe_line(f"{each.name} {manifest.version}, {each.digest}")
+        kinds = (
+            ("tool", manifest.tools),
+            ("policy", manifest.policies),
+            ("table of rules", manifest.tables),
+            ("Python rule, runs in your own process", manifest.python),
+        )
+        for what, files in kinds:
+            yield from (f"  {what}: {safe_line(file)}" for file in files)
 
 
 def _ignored(each: Ignored) -> str:
@@ -193,6 +210,18 @@ def _document(view: TrustView) -> dict[str, object]:
         "lowers": [{"where": str(each.where), "what": each.what} for each in view.lowers],
         "never": [{"where": str(each.where), "what": each.what} for each in view.never],
         "changed": list(view.changed),
+        "plugins": [
+            {
+                "name": each.name,
+                "version": each.manifest.version,
+                "digest": each.digest,
+                "tools": list(each.manifest.tools),
+                "policies": list(each.manifest.policies),
+                "tables": list(each.manifest.tables),
+                "python": list(each.manifest.python),
+            }
+            for each in view.plugins
+        ],
         "standing": None if standing is None else standing.to_json(),
     }
 

@@ -45,7 +45,13 @@ from consentry.declare.toolmanifest import read_tool_manifest
 from consentry.enforce.confinement import Limits
 from consentry.service.documentcache import DocumentCache
 from consentry.service.documents import Document, FolderDocuments
-from consentry.service.places import Configuration, Workspace, find_configuration
+from consentry.service.places import (
+    PLUGINS_FOLDER,
+    PLUGINS_LOCK,
+    Configuration,
+    Workspace,
+    find_configuration,
+)
 from consentry.service.protection import protected_here
 from consentry.service.statedir import find_state
 from consentry.service.surroundings import Surroundings
@@ -70,8 +76,6 @@ CONSENT_FILE: Final = "consent-config.yaml"
 SANDBOX_FILE: Final = "sandbox-config.yaml"
 POLICY_FILE: Final = "policy.yaml"
 SETTINGS_FILE: Final = "settings.yaml"
-PLUGINS_FOLDER: Final = "plugins"
-LOCK_NAME: Final = "PLUGINS.lock"
 USUAL_LIMITS: Final = DeclaredLimits(written=Size(Limits().written_bytes))
 _PROGRAMS: Final = "`consentry exec -- PROGRAM` runs a program that has no manifest"
 
@@ -207,7 +211,7 @@ def _found_plugins(
     """The plugins, where there is any place for them; else a look each is all that it costs."""
     places = [folder.path / PLUGINS_FOLDER for folder in folders.folders if folder.exists]
     if named is None:
-        places.append(workspace.path / PLUGINS_FOLDER / LOCK_NAME)
+        places.append(workspace.path / PLUGINS_LOCK)
     if not any(map(os.path.lexists, places)):
         return None
     from consentry.service.configuredplugins import find_plugins  # noqa: PLC0415 - few have any

@@ -12,8 +12,8 @@ from consentry.base.values import dataclass
 from consentry.decide.acceptance import Accepted
 from consentry.decide.trust import Ignored
 from consentry.service.places import Configuration, Workspace
-from consentry.service.pluginplaces import FoundRoot, find_roots
-from consentry.service.plugins import VerifiedPlugin, loaded_root
+from consentry.service.pluginplaces import find_roots, not_accepted
+from consentry.service.plugins import FoundRoot, VerifiedPlugin, loaded_root
 from consentry.service.surroundings import Surroundings
 
 
@@ -36,7 +36,7 @@ class FoundPlugins:
     def ignored(self, *, is_accepted: bool) -> tuple[Ignored, ...]:
         """What does not count, in words."""
         return tuple(
-            root.not_accepted()
+            not_accepted(root)
             for root in self.roots
             if not root.is_own and (root.lock is None or not is_accepted)
         )
@@ -52,15 +52,17 @@ def find_plugins(
     """Verifies what is to be verified; raises `PluginRejected` for a root that does not pass."""
     roots = find_roots(around, folders, workspace, named)
     place = str(workspace.path)
+    # Who shows what an acceptance would change has accepted nothing.
+    is_real = accepted.standing(place) is not None
     own: list[VerifiedPlugin] = []
     strangers: list[VerifiedPlugin] = []
     locks: dict[str, Digest] = {}
     for root in roots:
         if root.is_own:
-            own += loaded_root(root.path, root.lock, around, workspace, is_own=True)
+            own += loaded_root(root, around, workspace)
         elif root.digest is not None:
             name = root.name_in(workspace.path)
             locks[name] = root.digest
             if accepted.covers(place, name, root.digest):
-                strangers += loaded_root(root.path, root.lock, around, workspace, is_own=False)
+                strangers += loaded_root(root, around, workspace, remembers=is_real)
     return FoundPlugins(tuple(own), tuple(strangers), locks, roots)

@@ -37,6 +37,9 @@ KNOWN_FILES = (
     "settings.yaml",
 )
 TOOLS_FOLDER = "tools"
+PLUGINS_FOLDER = "plugins"
+PLUGINS_LOCK = "plugins/PLUGINS.lock"
+"""Makes a folder at the top of a workspace a root of plugins; the name alone is too common."""
 
 
 class FoundBy(StrEnum):

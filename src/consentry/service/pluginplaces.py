@@ -11,10 +11,8 @@ one only if a lock lies in it: the name alone is too common.
 import os
 from pathlib import Path
 
-from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, Where
-from consentry.base.values import dataclass, field
 from consentry.decide.trust import Ignored
 from consentry.declare.pluginlock import LOCK_NAME
 from consentry.enforce.hops import leads_through
@@ -22,35 +20,8 @@ from consentry.enforce.ownership import stranger_over_file, stranger_over_folder
 from consentry.examine.pluginproblems import VerificationError
 from consentry.service.places import Configuration, Trust, Workspace, reason
 from consentry.service.pluginroots import PLUGINS_FOLDER
-from consentry.service.plugins import lock_content, rejected
+from consentry.service.plugins import FoundRoot, lock_content, rejected
 from consentry.service.surroundings import Surroundings, owners_of_ours
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRoot:
-    """A root, and its lock as it was when it was read; None where it has none."""
-
-    path: Path
-    is_own: bool
-    lock: bytes | None = field(repr=False)
-
-    @property
-    def digest(self) -> Digest | None:
-        """The digest of the lock."""
-        return None if self.lock is None else digest_bytes(self.lock)
-
-    def name_in(self, workspace: Path) -> str:
-        """What the lock is called among the files of a workspace."""
-        file = self.path / LOCK_NAME
-        return str(file.relative_to(workspace) if file.is_relative_to(workspace) else file)
-
-    def not_accepted(self) -> Ignored:
-        """What is said of a workspace's root that nobody accepted."""
-        if self.lock is None:
-            what = f"has no `{LOCK_NAME}`, so nothing in it can be accepted or loaded"
-        else:
-            what = "the workspace's plugins are neither verified nor loaded until you accept it"
-        return Ignored(Where(str(self.path)), what, lowers=False)
 
 
 def find_roots(
@@ -98,3 +69,12 @@ def _require_ours(around: Surroundings, root: Path, workspace: Workspace | None)
         said = f"`{problem.filename}` cannot be looked at: {reason(problem)}"
     if said is not None:
         raise Refused(Code.CONFIG_UNSAFE, said)
+
+
+def not_accepted(root: FoundRoot) -> Ignored:
+    """What is said of a workspace's root that nobody accepted."""
+    if root.lock is None:
+        what = f"has no `{LOCK_NAME}` that can be read, so nothing in it can be accepted or loaded"
+    else:
+        what = "the workspace's plugins are neither verified nor loaded until you accept it"
+    return Ignored(Where(str(root.path)), what, lowers=False)

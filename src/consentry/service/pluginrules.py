@@ -19,8 +19,8 @@ from consentry.examine.pluginproblems import Rejection, VerificationError
 from consentry.service.acceptedhere import accepted_here
 from consentry.service.places import Workspace, find_configuration, find_workspace
 from consentry.service.pluginmodules import PluginRule
-from consentry.service.pluginplaces import FoundRoot, find_roots
-from consentry.service.plugins import VerifiedPlugin, loaded_root, rejected
+from consentry.service.pluginplaces import find_roots
+from consentry.service.plugins import FoundRoot, VerifiedPlugin, loaded_root, rejected
 from consentry.service.surroundings import Surroundings
 
 
@@ -60,10 +60,7 @@ def _plugins(here: Surroundings) -> tuple[VerifiedPlugin, ...]:
                 # Whether the workspace is accepted rests on all that its configuration says.
                 return load_configuration(here, workspace, None, accepted).plugins
     return tuple(
-        plugin
-        for root in roots
-        if root.is_own
-        for plugin in loaded_root(root.path, root.lock, here, workspace, is_own=True)
+        plugin for root in roots if root.is_own for plugin in loaded_root(root, here, workspace)
     )
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from consentry.base.canonical import Digest
+from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import BadDocument, ConsentryError, Where
 from consentry.base.result import Err, Ok, Result
@@ -64,6 +64,25 @@ class VerifiedPlugin:
         return self.contents[file]
 
 
+@dataclass(frozen=True, slots=True)
+class FoundRoot:
+    """A root, and its lock as it was when it was read; None where it has none."""
+
+    path: Path
+    is_own: bool
+    lock: bytes | None = field(repr=False)
+
+    @property
+    def digest(self) -> Digest | None:
+        """The digest of the lock."""
+        return None if self.lock is None else digest_bytes(self.lock)
+
+    def name_in(self, workspace: Path) -> str:
+        """What the lock is called among the files of a workspace."""
+        file = self.path / LOCK_NAME
+        return str(file.relative_to(workspace) if file.is_relative_to(workspace) else file)
+
+
 def verify_plugin(
     plugin_dir: "str | os.PathLike[str]", around: Surroundings
 ) -> Result[None, VerificationError]:
@@ -83,37 +102,32 @@ def verify_plugin(
 
 
 def loaded_root(
-    root: Path,
-    content: bytes | None,
-    around: Surroundings,
-    workspace: Workspace | None,
-    *,
-    is_own: bool,
+    found: FoundRoot, around: Surroundings, workspace: Workspace | None, *, remembers: bool = True
 ) -> tuple[VerifiedPlugin, ...]:
     """Every plugin of a root by name; raises `PluginRejected` where any of them does not pass.
 
     What does not pass is recorded first, each in an event of its own.
 
     Args:
-        root: The folder that the plugins lie in.
-        content: The bytes of its lock, read once; None where there is none.
+        found: The root, with its lock as it was read.
         around: Where to look for the user's policy and the ledger.
         workspace: What must not hold any of these.
-        is_own: Whether it is the user's own root, and not a workspace's.
+        remembers: Whether evidence that passes is remembered; not where one only shows.
     """
+    root = found.path
     try:
-        lock = _parsed_lock(root, content)
+        lock = _parsed_lock(root, found.lock)
         folders = _folders_in(root)
     except VerificationError as problem:
         raise rejected((problem,), around) from problem
     verified: list[VerifiedPlugin] = []
     problems: list[VerificationError] = []
-    with EvidenceDesk(around, workspace, remembers=True) as desk:
+    with EvidenceDesk(around, workspace, remembers=remembers) as desk:
         for name in sorted({*folders, *lock.plugins}):
             try:
                 if name not in folders:
                     raise _is_missing(name, lock)
-                verified.append(checked_plugin(root / name, lock, desk, is_own=is_own))
+                verified.append(checked_plugin(root / name, lock, desk, is_own=found.is_own))
             except VerificationError as problem:
                 problems.append(problem)
     if problems:

@@ -17,6 +17,8 @@ from consentry.enforce.host import look_at_host
 from consentry.enforce.programs import Engine, look_for_engines
 from consentry.service.concern import Concern
 from consentry.service.places import (
+    PLUGINS_FOLDER,
+    PLUGINS_LOCK,
     Configuration,
     ConfigurationFolder,
     Trust,
@@ -71,6 +73,8 @@ def take_status(
     strangers = [
         each for each in configuration.folders if each.files and each.trust is not Trust.OWN
     ]
+    if workspace is not None and not strangers:
+        strangers = _with_plugins(configuration, workspace)
     if strangers and not concerns and workspace is not None:
         try:
             configuration = _with_trust(around, workspace, config_named, configuration)
@@ -92,6 +96,16 @@ def take_status(
     )
 
 
+def _with_plugins(found: Configuration, workspace: Workspace) -> list[ConfigurationFolder]:
+    """Where there are plugins, and no documents of the workspace's: the folders that they lie in."""
+    folders = [each for each in found.folders if os.path.lexists(each.path / PLUGINS_FOLDER)]
+    if folders:
+        return folders
+    if os.path.lexists(workspace.path / PLUGINS_LOCK):
+        return [ConfigurationFolder(workspace.path, "", Trust.NOT_ACCEPTED, exists=True)]
+    return []
+
+
 def _with_trust(
     around: Surroundings, workspace: Workspace, named: str | None, found: Configuration
 ) -> Configuration:
@@ -110,6 +124,11 @@ def _with_trust(
         )
         return replace(found, folders=folders)
     notes = found.notes
+    notes += tuple(
+        f"`{each.where}`: {each.what}; `consentry trust --show` lists them"
+        for each in effective.ignored
+        if each.where.file is not None and Path(each.where.file).name == PLUGINS_FOLDER
+    )
     if was_accepted:
         notes += ("the workspace's files are not those that were accepted; see `consentry trust`",)
     count = sum(each.lowers for each in effective.ignored)

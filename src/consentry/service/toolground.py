@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 from consentry.base.values import replace
 from consentry.declare.tool import ToolManifest
-from consentry.service.configuration import LOCK_NAME, PLUGINS_FOLDER
-from consentry.service.places import KNOWN_FILES, MARKERS, TOOLS_FOLDER
+from consentry.service.places import KNOWN_FILES, MARKERS, PLUGINS_LOCK, TOOLS_FOLDER
 from consentry.service.remembering import NamesIn
 from consentry.service.runground import (
     Call,
@@ -65,7 +64,7 @@ def _configuration(call: Call[ToolCall], ready: ReadyTool) -> Iterator[str]:
         yield joined(str(call.cwd or "/"), call.wish.config)
     for marker in MARKERS:
         yield f"{ready.workspace.path}/{marker}"
-    yield f"{ready.workspace.path}/{PLUGINS_FOLDER}/{LOCK_NAME}"
+    yield f"{ready.workspace.path}/{PLUGINS_LOCK}"
     for folder in effective.folders.folders:
         yield NamesIn(folder.path)
         yield NamesIn(folder.path / TOOLS_FOLDER)

@@ -6,6 +6,7 @@ something that is not there any more.
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from consentry.base.canonical import Digest
 from consentry.base.codes import Code
@@ -22,6 +23,9 @@ from consentry.decide.trust import Ignored
 from consentry.service.configuration import Effective, load_configuration
 from consentry.service.places import Workspace
 from consentry.service.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    from consentry.service.plugins import VerifiedPlugin
 
 DENIED = "denied"
 
@@ -40,6 +44,7 @@ class TrustView:
     """A workspace's files, what accepting them would change, and how it stands.
 
     `changed` are the files that are not what was accepted last: others, new ones and missing ones.
+    `plugins` are the workspace's: hashed and found to be what their lock says, and not loaded.
     """
 
     workspace: str
@@ -49,6 +54,7 @@ class TrustView:
     never: tuple[Ignored, ...]
     standing: Acceptance | None
     changed: tuple[str, ...]
+    plugins: "tuple[VerifiedPlugin, ...]" = ()
 
     @property
     def digest(self) -> Digest:
@@ -90,6 +96,7 @@ def view_trust(
         tuple(each for each in after.ignored if not each.lowers),
         standing,
         () if standing is None else tuple(changed),
+        tuple(each for each in after.plugins if not each.is_own),
     )
 
 
