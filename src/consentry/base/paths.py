@@ -4,8 +4,8 @@ What it delivers: every link is resolved, strictly, when the path is made, and t
 `open()` the jail must still be the same folder, no link is followed in any component, and nothing but
 plain files and folders is opened. Where the kernel has `openat2`, the whole way below the jail is one
 call of it (`RESOLVE_BENEATH`, `RESOLVE_NO_SYMLINKS`, `RESOLVE_NO_MAGICLINKS`), so that nothing can be
-swapped between two steps of the walk; elsewhere the way is walked name by name, each with `O_NOFOLLOW`.
-Both give the same answers. A link met on the way is told to `on_race` as `FilesystemRaceDetected` and
+swapped between two steps of the walk; elsewhere the way is walked name by name, each with `O_NOFOLLOW`,
+which for a single name is the same. Both give the same answers. A link met on the way is told to `on_race` as `FilesystemRaceDetected` and
 then raised as `FilesystemRace`. A file that has other names (hard links) is not opened for writing.
 
 What it does not: a path is not in its jail for ever. Between `create` and `open` the tree may change,
@@ -126,7 +126,13 @@ class SandboxedPath:
             if (found.st_dev, found.st_ino) != self.jail_identity:
                 raise self._race(self.jail.name, on_race)
             careful = flags & _BUT_EMPTYING | _CAREFUL
-            opened = openat2.beneath(directory, way, careful, mode)
+            if b"/" in way:
+                opened = openat2.beneath(directory, way, careful, mode)
+            else:
+                try:  # for one name, `O_NOFOLLOW` is all there is to ask for, and costs less
+                    opened = os.open(way, careful, mode, dir_fd=directory)
+                except OSError as problem:
+                    opened = -(problem.errno or errno.EIO)
             if opened < 0:
                 opened = self._without_kernel(opened, directory, careful, mode, on_race)
         finally:
