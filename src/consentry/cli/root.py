@@ -145,6 +145,11 @@ SECTIONS = (
                 "List what was agreed to, and take it back",
             ),
             CommandRow(
+                "tokens",
+                "consentry.cli.tokens:tokens",
+                "List capability tokens, their uses and what is left of a budget",
+            ),
+            CommandRow(
                 "escalations",
                 "consentry.cli.escalations:escalations",
                 "List what was decided about larger permission sets",

@@ -119,6 +119,7 @@ class TokenFiles:
         return spelled
 
     def _use(self, kind: UseKind, operation: str, there: SandboxedPath) -> None:
+        self.desk.consent_of(self.token)
         self.desk.uses.use(self.token.use(kind, operation, named_path(str(there.relative))))
 
     def _may_read(self, there: SandboxedPath, *, is_tree: bool = False) -> None:

@@ -18,6 +18,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.values import dataclass, replace
 from consentry.decide.budgets import UseKind
+from consentry.decide.consent import Consent
 from consentry.decide.consentcheck import ConsentNeed
 from consentry.decide.gitoperations import GRAMMARS, check_words, operation_named
 from consentry.decide.tokenrecords import TokenUse, refused
@@ -235,8 +236,17 @@ class TokenDesk:
             only_on_success=only_on_success,
         )
 
+    def consent_of(self, token: BaseToken) -> Consent | None:
+        """The consent that a token names; a session of it that is over is ended by this look."""
+        journal = self.journal
+        consent = consents_of(journal).find(token.consent_id)
+        session = None if consent is None else consent.terms.session_id
+        if session is not None:
+            sessions_of(self.around, journal.ledger, journal.clock, journal.ids).find(session)
+        return consent
+
     def _decision(self, program: str, token: BaseToken, use: TokenUse) -> RunDecision:
-        consent = consents_of(self.journal).find(token.consent_id)
+        consent = self.consent_of(token)
         return RunDecision(
             subject=f"program:{program}",
             method=ConsentMethod.REMEMBERED,

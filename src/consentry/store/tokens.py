@@ -52,6 +52,10 @@ _HOLD_CONSENT: Final = (
     "UPDATE consent SET revoked_at = revoked_at "  # noqa: S608 - no value in it
     f"WHERE consent_id = ? AND revoked_at IS NULL AND {SESSION_GOES_ON}"
 )
+_STANDING: Final = (
+    "SELECT 1 FROM consent "  # noqa: S608 - no value in it
+    f"WHERE consent_id = ? AND revoked_at IS NULL AND {SESSION_GOES_ON}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,12 @@ def budget_of(database: Database, workflow: str) -> list[BudgetLine]:
             )
             for kind, most, uses in view.rows(query, (workflow,))
         ]
+
+
+def is_ground_standing(database: Database, token: MintedToken) -> bool:
+    """Whether the consent it was minted against was not taken back, and its session goes on."""
+    with database.reading() as view:
+        return any(True for _ in view.rows(_STANDING, (token.consent_id,)))
 
 
 def _found(transaction: Transaction, token_id: str) -> MintedToken | None:
