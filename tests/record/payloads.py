@@ -200,7 +200,7 @@ _SAMPLES = {
         "consentId": sample_id("consent"),
         "grantId": None,
         "tool": "build-latex",
-        "workspace": "/work/paper",
+        "workspace": "/place/paper",
         "machineId": MACHINE,
         "partOf": None,
         "digest": DIGEST,
