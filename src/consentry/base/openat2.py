@@ -14,11 +14,9 @@ import errno
 import os
 import sys
 from collections.abc import Callable
-from struct import pack
 from typing import Any, Final
 
 _NUMBER: Final = 437  # the same for every processor: calls newer than 5.1 have one number
-_HOW: Final = "=QQQ"
 _HOW_BYTES: Final = 24
 _NO_MAGICLINKS: Final = 2
 _NO_SYMLINKS: Final = 4
@@ -42,7 +40,8 @@ def beneath(folder: int, path: bytes, flags: int, mode: int) -> int:
 
 def _described(flags: int, mode: int) -> bytes:
     """`struct open_how`; kept, because a program opens in few ways and often."""
-    how = pack(_HOW, flags, mode & _MODE_BITS if flags & _MAKING else 0, _RESOLVE)
+    fields = (flags, mode & _MODE_BITS if flags & _MAKING else 0, _RESOLVE)
+    how = b"".join(field.to_bytes(_HOW_BYTES // 3, sys.byteorder) for field in fields)
     if len(_kept) >= _MOST_KEPT:
         _kept.clear()
     _kept[flags, mode] = how
