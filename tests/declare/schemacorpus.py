@@ -18,6 +18,7 @@ _ROOTS = {
     "registry_version": DocumentKind.TOOL_REGISTRY,
     "recipe_version": DocumentKind.RECIPE,
     "pluginVersion": DocumentKind.PLUGIN,
+    "pluginPolicyVersion": DocumentKind.PLUGIN_POLICY,
 }
 
 
@@ -64,7 +65,11 @@ def _plugin(more: str = "", name: str = "a-1", version: str = '"1.0.0"') -> str:
     return f'pluginVersion: "1"\nname: {name}\nversion: {version}\n{more}'
 
 
-C, T, S, I, P, O, W, G, R, L = (  # noqa: E741 - one letter each keeps the table readable
+def _needs(rule: str) -> str:
+    return f'pluginPolicyVersion: "1"\nplugins: {{build: {rule}}}'
+
+
+C, T, S, I, P, O, W, G, R, L, E = (  # noqa: E741 - one letter each keeps the table readable
     DocumentKind.CONSENT_CONFIG,
     DocumentKind.TOOL,
     DocumentKind.SANDBOX_CONFIG,
@@ -75,6 +80,7 @@ C, T, S, I, P, O, W, G, R, L = (  # noqa: E741 - one letter each keeps the table
     DocumentKind.TOOL_REGISTRY,
     DocumentKind.RECIPE,
     DocumentKind.PLUGIN,
+    DocumentKind.PLUGIN_POLICY,
 )
 
 ACCEPTED = [
@@ -113,6 +119,12 @@ ACCEPTED = [
     (G, _registry("{}", "{id: b c, class: two words, ")),
     (R, 'recipe_version: "1"\nnodes: []'),
     (R, 'recipe_version: "1"\nnodes: [{id: "1", tool: a}, {id: b, tool: a}]'),
+    (E, 'pluginPolicyVersion: "1"'),
+    (E, 'pluginPolicyVersion: "1"\ndefault: {signedBy: {anyOf: [a]}}\nplugins: {}'),
+    (E, _needs("integrity")),
+    (E, _needs("{signedBy: {anyOf: [a, b@c.d]}, threshold: 2, freshness: 90d, oms: true}")),
+    (E, _needs("{signedBy: {allOf: [a, b]}}")),
+    (E, _needs("{sigstore: {trustRoot: /a/b, identities: [{identity: a@b, issuer: 'https://c'}]}}")),
     (L, _plugin()),
     (L, _plugin("tools: []\npolicies: [p.json]\nrules: {}")),
     (L, _plugin("rules: {tables: [a/b.toml], python: [a_b/c.py]}", version="'1.0.0-rc.1+b'")),
@@ -211,6 +223,22 @@ REFUSED = [
     (R, 'recipe_version: "1"\nnodes: {}'),
     (R, 'recipe_version: "1"\nnodes: [{id: a}]'),
     (R, 'recipe_version: "1"\nnodes: [{id: a, tool: 1}]'),
+    (E, "{}"),
+    (E, 'pluginPolicyVersion: "2"'),
+    (E, _needs("signed")),
+    (E, _needs("{}")),
+    (E, _needs("{freshness: 90d}")),
+    (E, _needs("{signedBy: {anyOf: []}}")),
+    (E, _needs("{signedBy: {allOf: []}}")),
+    (E, _needs("{signedBy: {}}")),
+    (E, _needs("{signedBy: {anyOf: [a], allOf: [a]}}")),
+    (E, _needs("{signedBy: {anyOf: [-a]}}")),
+    (E, _needs("{signedBy: {anyOf: [a]}, threshold: 0}")),
+    (E, _needs("{signedBy: {anyOf: [a]}, freshness: 0d}")),
+    (E, _needs("{sigstore: {trustRoot: here, identities: [{identity: a, issuer: b}]}}")),
+    (E, _needs("{sigstore: {trustRoot: /a, identities: []}}")),
+    (E, _needs("{sigstore: {trustRoot: /a, identities: [{identity: a}]}}")),
+    (E, 'pluginPolicyVersion: "1"\nplugins: {Build: integrity}'),
     (L, "{}"),
     (L, _plugin(name="A")),
     (L, _plugin(version='"1.0"')),
@@ -242,6 +270,9 @@ ONLY_THE_READER = [
     (W, _wish(name='"a\\u200bb"')),
     (G, 'registry_version: "1"\ntools: [{id: a, class: b, capabilities: {}}, {id: a, class: c, capabilities: {}}]'),
     (R, 'recipe_version: "1"\nnodes: [{id: a, tool: b}, {id: a, tool: c}]'),
+    (E, _needs("{signedBy: {anyOf: [a]}, threshold: 2}")),
+    (E, _needs("{signedBy: {allOf: [a, b]}, threshold: 1}")),
+    (E, _needs("{signedBy: {anyOf: [a, a]}}")),
     (L, _plugin("tools: [../a.yaml]")),
     (L, _plugin("tools: [/a.yaml]")),
     (L, _plugin("rules: {tables: [a/../b.toml]}")),

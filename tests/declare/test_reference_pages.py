@@ -11,6 +11,7 @@ from consentry.declare import (
     consentconfig,
     nodes,
     pluginmanifest,
+    pluginpolicy,
     policyfile,
     problems,
     recipefile,
@@ -47,6 +48,7 @@ WISH = DOCS / "reference" / "wish.md"
 REGISTRY = DOCS / "reference" / "tool-registry.md"
 RECIPE = DOCS / "reference" / "recipe.md"
 PLUGIN = DOCS / "reference" / "plugin.md"
+PLUGIN_POLICY = DOCS / "reference" / "plugin-policy.md"
 GUARD = DOCS / "spec" / "guard.md"
 SPECIFICATION = DOCS / "spec" / "consent.md"
 KINDS = {
@@ -60,9 +62,10 @@ KINDS = {
     "registry_version": DocumentKind.TOOL_REGISTRY,
     "recipe_version": DocumentKind.RECIPE,
     "pluginVersion": DocumentKind.PLUGIN,
+    "pluginPolicyVersion": DocumentKind.PLUGIN_POLICY,
 }
 OF_FOLDERS = (CONSENT, SANDBOX, MANIFEST, INDEX, POLICY, SETTINGS)
-PAGES = (*OF_FOLDERS, WISH, REGISTRY, RECIPE, PLUGIN, SPECIFICATION, GUARD)
+PAGES = (*OF_FOLDERS, WISH, REGISTRY, RECIPE, PLUGIN, PLUGIN_POLICY, SPECIFICATION, GUARD)
 
 
 def examples() -> Iterator[tuple[Path, str, str]]:
@@ -96,6 +99,7 @@ def test_there_are_examples() -> None:
         (REGISTRY, "registry_version"),
         (RECIPE, "recipe_version"),
         (PLUGIN, "pluginVersion"),
+        (PLUGIN_POLICY, "pluginPolicyVersion"),
         (SPECIFICATION, "consentSystem"),
         (SPECIFICATION, "tool"),
         (SPECIFICATION, "sandboxConfig"),
@@ -131,6 +135,9 @@ def test_every_key_is_listed() -> None:
     assert keys(RECIPE, "key of a node") == set(recipefile.KEYS_OF_NODE)
     assert keys(PLUGIN, "key") == set(pluginmanifest.KEYS)
     assert keys(PLUGIN, "key of `rules`") == set(pluginmanifest.KEYS_OF_RULES)
+    assert keys(PLUGIN_POLICY, "key") == set(pluginpolicy.KEYS)
+    assert keys(PLUGIN_POLICY, "key of a rule") == set(pluginpolicy.KEYS_OF_RULE)
+    assert keys(PLUGIN_POLICY, "key of `sigstore`") == set(pluginpolicy.KEYS_OF_SIGSTORE)
     resources = [
         code_spans(row[0])[0].removeprefix("resources.")
         for row in table_with_head(SANDBOX, "key of a profile")

@@ -68,7 +68,7 @@ class Home:
     def ask(self, rule: str, plugin: str = "build") -> None:
         """Writes a policy with this rule for the plugin."""
         self.policy.parent.mkdir(parents=True, exist_ok=True)
-        self.policy.write_text(f'policyVersion: "1"\nplugins:\n  {plugin}: {rule}\n')
+        self.policy.write_text(f'pluginPolicyVersion: "1"\nplugins:\n  {plugin}: {rule}\n')
 
     def make_key(self, name: str, algorithm: Algorithm = Algorithm.ED25519) -> TrustedKey:
         """A key of theirs."""

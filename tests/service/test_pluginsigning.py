@@ -137,10 +137,10 @@ def test_a_key_expires_by_the_clock(home: Home) -> None:
 
 
 BROKEN = {
-    "policy": ("plugin-policy.yaml", b"policyVersion: '2'\n", Rejection.POLICY_UNREADABLE),
+    "policy": ("plugin-policy.yaml", b"pluginPolicyVersion: '2'\n", Rejection.POLICY_UNREADABLE),
     "empty anyOf": (
         "plugin-policy.yaml",
-        b'policyVersion: "1"\nplugins: {build: {signedBy: {anyOf: []}}}\n',
+        b'pluginPolicyVersion: "1"\nplugins: {build: {signedBy: {anyOf: []}}}\n',
         Rejection.POLICY_UNREADABLE,
     ),
     "key list": ("trusted-keys.json", b'{"keysVersion": "1"}', Rejection.KEYS_UNREADABLE),

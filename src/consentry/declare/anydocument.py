@@ -6,6 +6,7 @@ from typing import Final
 from consentry.declare.consentconfig import read_consent_config
 from consentry.declare.documentkind import DocumentKind
 from consentry.declare.pluginmanifest import read_plugin_manifest
+from consentry.declare.pluginpolicy import read_plugin_policy
 from consentry.declare.policyfile import read_policy
 from consentry.declare.recipefile import read_recipe
 from consentry.declare.sandboxconfig import read_sandbox_config
@@ -25,6 +26,7 @@ _READERS: Final[Mapping[DocumentKind, Callable[[bytes, str], object]]] = {
     DocumentKind.TOOL_REGISTRY: read_tool_registry,
     DocumentKind.RECIPE: read_recipe,
     DocumentKind.PLUGIN: read_plugin_manifest,
+    DocumentKind.PLUGIN_POLICY: read_plugin_policy,
 }
 
 

@@ -30,6 +30,7 @@ class DocumentKind(StrEnum):
     TOOL_REGISTRY = "tool-registry"
     RECIPE = "recipe"
     PLUGIN = "plugin"
+    PLUGIN_POLICY = "plugin-policy"
 
     @property
     def file(self) -> str:

@@ -1,6 +1,6 @@
 """Reads `plugin-policy.yaml`: what evidence a plugin needs before anything of it is loaded.
 
-    policyVersion: "1"
+    pluginPolicyVersion: "1"
     default: integrity
     plugins:
       build:
@@ -35,7 +35,7 @@ from consentry.declare.values import Fields, Value
 
 FILE_NAME: Final = "plugin-policy.yaml"
 POLICY_VERSION: Final = "1"
-KEYS: Final = ("policyVersion", "default", "plugins")
+KEYS: Final = ("pluginPolicyVersion", "default", "plugins")
 KEYS_OF_RULE: Final = ("signedBy", "threshold", "freshness", "oms", "sigstore")
 KEYS_OF_SIGSTORE: Final = ("trustRoot", "identities")
 
@@ -111,7 +111,7 @@ def _document(root: Value) -> PluginPolicy:
     fields = root.fields(KEYS)
     if fields is None:
         return PluginPolicy()
-    fields.need("policyVersion", _version, "")
+    fields.need("pluginPolicyVersion", _version, "")
     return PluginPolicy(
         fields.may("default", _rule, INTEGRITY_ONLY), fields.may("plugins", _plugins, {})
     )
