@@ -28,6 +28,7 @@ from consentry.store.ledger import Ledger
 from consentry.store.machines import StoredMachines
 from consentry.store.permissionaudit import PermissionAuditStore
 from consentry.store.permits import StoredPermits
+from consentry.store.pluginversions import StoredPluginVersions
 from consentry.store.postgres import PostgresDatabase
 from consentry.store.requests import StoredRequests
 from consentry.store.sessions import StoredSessions
@@ -86,6 +87,7 @@ class Keepers:
         self.requests = StoredRequests(*parts)
         self.consents = StoredConsents(*parts)
         self.acceptances = StoredAcceptances(*parts)
+        self.plugin_versions = StoredPluginVersions(*parts)
         self.grants = StoredGrants(*parts)
         self.permits = StoredPermits(*parts)
         self.machines = StoredMachines(*parts)
