@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     git_local, files = _calls().git_local, _calls().files
 
 __version__ = "0.1.0"
+ENVIRON = os.environ  # for what no caller could hand it to: see `service/races.py`
 __all__ = [
     "PERMISSION_CONFIDENCE_THRESHOLD",
     "CapabilityBundle",

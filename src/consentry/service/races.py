@@ -19,10 +19,10 @@ _SUBJECT = "filesystem"
 
 def recorded(race: "FilesystemRaceDetected") -> None:
     """Writes it into the ledger of this process."""
-    from consentry import environment_here  # noqa: PLC0415 - see above
+    from consentry import ENVIRON  # noqa: PLC0415 - see above
     from consentry.service.surroundings import look_around  # noqa: PLC0415
 
-    _append(look_around(environment_here()), race)
+    _append(look_around(ENVIRON), race)
 
 
 def recorded_in(around: "Surroundings") -> "RaceSink":
