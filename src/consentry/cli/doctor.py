@@ -14,6 +14,7 @@ from consentry.cli.table import Page
 from consentry.enforce.facts import HostView
 from consentry.enforce.programs import BUILT, NATIVE
 from consentry.enforce.scorecard import Row, Verdict
+from consentry.service.concern import status_for
 from consentry.service.doctor import Diagnosis, broken_promises, diagnose, diagnosis_document
 from consentry.service.engines import TriedEngine, attested_in_words, mode_in_words
 from consentry.service.surroundings import look_around
@@ -36,6 +37,7 @@ PAGE = Page(
         ("0", "nothing is missing, and every promise was kept"),
         ("1", "problems are listed, each with what to do"),
         ("2", "wrong usage, or a named folder that cannot be used"),
+        ("4", "one of the problems is a plugin that failed its integrity check"),
     ),
     read_on=("docs/explanation/score-card.md in the source explains the attacks.",),
 )
@@ -67,7 +69,7 @@ def _doctor(ctx: click.Context, *, attack: bool, engine: str, workspace: str | N
             lines += [*([""] if lines else []), *problem_rows(output, concerns)]
         if lines:
             output.text("\n".join(lines))
-    return ExitStatus.FOUND if concerns else ExitStatus.DONE
+    return status_for(concerns)
 
 
 doctor = PlainCommand(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from consentry.base.codes import Code, ExitStatus
+from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import Folder, PlainCommand, output_of
 from consentry.cli.hanging import LONGEST, hanging, problem_rows
@@ -15,6 +15,7 @@ from consentry.cli.output import Output, page_width
 from consentry.cli.table import Page
 from consentry.enforce.facts import Fact, Found, HostView
 from consentry.enforce.programs import Engine
+from consentry.service.concern import status_for
 from consentry.service.places import ConfigurationFolder, Trust
 from consentry.service.statedir import StateDirectory
 from consentry.service.status import StatusReport, status_document, take_status
@@ -66,9 +67,7 @@ def _status(ctx: click.Context, *, workspace: str | None, config: str | None) ->
             output.text("\n".join(problem_rows(output, report.concerns)))
     else:
         output.text("\n".join(_page(output, report)))
-    if any(each.code is Code.PLUGIN_REJECTED for each in report.concerns):
-        return ExitStatus.PLUGIN_REJECTED
-    return ExitStatus.FOUND if report.concerns else ExitStatus.DONE
+    return status_for(report.concerns)
 
 
 status = PlainCommand(

@@ -4,7 +4,9 @@ A concern is not raised: a look at many things goes on past the first one that i
 same finding has to stop a command, the error with the same code is raised instead.
 """
 
-from consentry.base.codes import Code
+from collections.abc import Iterable
+
+from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import ConsentryError
 from consentry.base.values import dataclass
 
@@ -26,3 +28,11 @@ class Concern:
     def from_error(cls, error: ConsentryError) -> "Concern":
         """The concern that an error would have been, had it not been raised."""
         return cls(error.code, str(error), error.help_line)
+
+
+def status_for(concerns: Iterable[Concern]) -> ExitStatus:
+    """What a command exits with that lists these; a rejected plugin is told from all others."""
+    found = tuple(concerns)
+    if any(each.code is Code.PLUGIN_REJECTED for each in found):
+        return ExitStatus.PLUGIN_REJECTED
+    return ExitStatus.FOUND if found else ExitStatus.DONE

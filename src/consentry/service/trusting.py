@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from consentry.service.plugins import VerifiedPlugin
 
 DENIED = "denied"
+ABSENT = "no tool"
+"""For a tool of a plugin that is not loaded yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,8 @@ def _level_changes(before: Effective, after: Effective) -> list[LevelChange]:
 
 
 def _level(effective: Effective, name: str) -> str:
+    if name not in effective.tools:
+        return ABSENT
     tool = effective.tool(name)
     try:
         return effective.level_of(tool).level.value
