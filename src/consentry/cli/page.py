@@ -31,8 +31,8 @@ ROOT = Page(
     ),
     paragraphs=(
         (
-            f"This version ({__version__}) runs tools, programs and saved code, reads patches, and "
-            "asks at terminals. Plugins, a web inbox and agents are not built yet."
+            f"This version ({__version__}) runs tools, programs and saved code, reads patches, loads "
+            "plugins that are as locked, and asks at terminals. A web inbox and agents are not built yet."
         ),
     ),
     examples=(
