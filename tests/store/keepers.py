@@ -15,8 +15,10 @@ from consentry.base.clock import Clock, ManualClock, SystemClock
 from consentry.base.errors import ConsentryError
 from consentry.base.ids import IdSource, Uuid7Ids
 from consentry.base.units import Duration
+from consentry.decide.budgets import UseKind
 from consentry.decide.question import Outcome
 from consentry.decide.session import Leader
+from consentry.decide.tokens import FsReadWriteCapability
 from consentry.record.envelope import Context
 from consentry.store.acceptances import StoredAcceptances
 from consentry.store.capabilities import CapabilityStore
@@ -33,6 +35,7 @@ from consentry.store.postgres import PostgresDatabase
 from consentry.store.requests import StoredRequests
 from consentry.store.sessions import StoredSessions
 from consentry.store.sqlite import SqliteDatabase
+from consentry.store.tokens import StoredTokens
 from tests.decide.samples import OWNER, answer
 from tests.record.samples import WRITER
 
@@ -94,6 +97,7 @@ class Keepers:
         self.sessions = StoredSessions(*parts, self.processes)
         self.audit = PermissionAuditStore(*parts)
         self.capabilities = CapabilityStore(Journal(*parts))
+        self.tokens = StoredTokens(Journal(*parts))
 
     def elsewhere(self, machine_id: str, database: Database) -> "Keepers":
         """The same on another machine."""
@@ -107,7 +111,13 @@ class Keepers:
             "deny": lambda request_id: self.requests.answer(request_id, answer(Outcome.DENIED)),
             "spend": lambda permit_id: self.permits.spend(permit_id, "run"),
             "use": self.consents.use,
+            "use-token": self._use_token,
         }
+
+    def _use_token(self, text: str) -> None:
+        """One write with the token that the text is."""
+        token = FsReadWriteCapability.from_text(text)
+        self.tokens.use(token.use(UseKind.FS_WRITE, "write", None))
 
     def tried(self, way: str, thing_id: str) -> str:
         """`won`, or the code of the refusal."""
