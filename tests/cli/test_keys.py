@@ -234,3 +234,15 @@ def test_what_is_printed_quietly_is_the_bare_answer(
     signed = consentry("plugins", "sign", "plugins/build", "--key", "me", "--quiet")
     assert signed.out.strip() == str(project / "plugins/build.dsse.json")
     assert consentry("keys", "revoke", "me", "--quiet").out == ""
+
+
+def test_keys_are_erased_with_the_rest(consentry: CommandLine, home: Path, plugin: Path) -> None:
+    """Private halves belong to the state; the list of keys is configuration, and stays."""
+    assert plugin.exists()
+    answer(consentry, "keys", "make", "me")
+    consentry("plugins", "lock")
+    consentry("plugins", "verify")
+    ended = consentry("purge", "--everything", "--yes")
+    assert ended.status == 0, ended.err
+    assert not (home / ".local/state/consentry").exists()
+    assert (home / ".config/consentry/trusted-keys.json").exists()

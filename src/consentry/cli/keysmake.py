@@ -2,6 +2,7 @@
 
 import click
 
+from consentry.base.clock import Instant
 from consentry.base.codes import ExitStatus
 from consentry.cli.command import File, OneOf, PlainCommand, Text, output_of, usage_problem
 from consentry.cli.keysplace import (
@@ -19,7 +20,7 @@ from consentry.cli.table import Page
 from consentry.declare.trustedkeys import TrustedKey
 from consentry.record.signingkey import Algorithm
 from consentry.service.placedfile import place_new
-from consentry.service.signingkeys import KeyDesk, find_key, key_list
+from consentry.service.signingkeys import find_key, key_list
 from consentry.store.signingkeys import has_signing_key, is_sealed
 
 _STATUSES = (
@@ -76,7 +77,11 @@ def _make(
     words = new_words(passphrase_fd, asks=passphrase)
     with key_desk() as desk:
         key = desk.make(name, Algorithm(algorithm), life, words)
-        _tell(output, desk, key, "keys-make", {})
+        now = desk.journal.clock.now()
+    if output.json:
+        output.document("keys-make", key_document(key, now, is_own=True))
+    else:
+        _tell(output, key, now)
     return ExitStatus.DONE
 
 
@@ -102,17 +107,17 @@ def _rotate(
         words = given or new_words(None, asks=passphrase or (sealed and passphrase_fd is None))
         key, endorsement = desk.rotate(name, life, before, words)
         place_new(out, endorsement.to_bytes())
-        _tell(output, desk, key, "keys-rotate", {"endorsement": out, "endorsed_by": old.key_id})
+        now = desk.journal.clock.now()
+    if output.json:
+        made = key_document(key, now, is_own=True)
+        output.document("keys-rotate", {**made, "endorsement": out})
+    else:
+        _tell(output, key, now)
     return ExitStatus.DONE
 
 
-def _tell(
-    output: Output, desk: KeyDesk, key: TrustedKey, kind: str, more: dict[str, object]
-) -> None:
-    now = desk.journal.clock.now()
-    if output.json:
-        output.document(kind, {**key_document(key, now, is_own=True), **more})
-    elif output.quiet:
+def _tell(output: Output, key: TrustedKey, now: Instant) -> None:
+    if output.quiet:
         output.text(key.key_id)
     else:
         output.text("\n".join(key_lines(key, now, is_own=True)))

@@ -27,10 +27,12 @@ from consentry.service.foldersync import sync_folder
 from consentry.service.guardplaces import FOLDER as EXTRACTIONS
 from consentry.service.ledgers import DATABASE_NAME, LedgerPlace, ledger_place
 from consentry.service.passphrase import FILE_NAME as PASSPHRASE
+from consentry.service.plugincache import FOLDER as PLUGIN_TREES
 from consentry.service.runledger import HASHES
 from consentry.service.runningruns import FOLDER as RUNNING
 from consentry.service.surroundings import Surroundings
 from consentry.store.keeping import close_for_good
+from consentry.store.signingkeys import FOLDER as SIGNING_KEYS
 from consentry.store.sqlite import SqliteDatabase
 
 # Ours by name: the database and what SQLite keeps beside it, the key, the id, the passphrase's record,
@@ -40,7 +42,18 @@ _OURS: Final = re.compile(
     r"|(\.)?(machine-id|checkpoint-key)(?(2)\.[0-9a-z.]+)"
     rf"|(\.)?{re.escape(PASSPHRASE)}(?(4)\.[0-9a-z.]+)"
 )
-_OUR_FOLDERS: Final = frozenset({COMMITS, DOCUMENTS, EXTRACTIONS, HASHES, RUNNING, *SHELVES})
+_OUR_FOLDERS: Final = frozenset(
+    {
+        COMMITS,
+        DOCUMENTS,
+        EXTRACTIONS,
+        HASHES,
+        PLUGIN_TREES,
+        RUNNING,
+        SIGNING_KEYS,
+        *SHELVES,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
