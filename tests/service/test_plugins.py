@@ -17,7 +17,7 @@ from consentry.decide.acceptance import AsIfAccepted, NothingAccepted
 from consentry.declare.pluginlock import LOCK_NAME
 from consentry.examine import plugintree
 from consentry.examine.pluginproblems import PluginRejected, Rejection
-from consentry.service import pluginmodules, plugins
+from consentry.service import pluginmodules, pluginroots, plugins
 from consentry.service.configuration import load_configuration
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.places import PLUGINS_LOCK, find_workspace
@@ -166,7 +166,7 @@ def test_a_lock_is_read_once(
     plant(root, "notes", files_of("notes", marker))
     lock(root)
     reads: list[Path] = []
-    real = plugins.lock_bytes
+    real = pluginroots.lock_bytes
 
     def counted(folder: Path) -> bytes | None:
         reads.append(folder)
