@@ -14,6 +14,7 @@ from checks import (
     links,
     overclaim,
     privacy,
+    tokens,
     userfiles,
 )
 from checks.finding import Finding
@@ -25,6 +26,7 @@ CHECKS: MappingProxyType[str, Callable[[Tree], Iterator[Finding]]] = MappingProx
         "overclaim": overclaim.check,
         "fence": fence.check,
         "userfiles": userfiles.check,
+        "tokens": tokens.check,
         "documented": documented.check,
         "knowledge": knowledge.check,
         "conformance": conformance.check,

@@ -35,7 +35,8 @@ def repo(project: Path) -> Repo:
 
 def test_the_hook_asks_about_what_is_staged(consentry: CommandLine, repo: Repo) -> None:
     """GUARD §in-patch: as pre-commit runs it, without file names, for every commit."""
-    [hook] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
+    hooks = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
+    [hook] = [each for each in hooks if each["id"] == "consentry-guard"]
     assert (hook["id"], hook["pass_filenames"], hook["always_run"]) == (
         "consentry-guard",
         False,

@@ -33,7 +33,7 @@ from consentry.examine.python.values import TooMuch
 from consentry.examine.python.walk import walked
 
 _COMMENT: Final = re.compile(r"#\s*consentry-fence:\s*([a-z-]+)\s*:\s*(\S.*)")
-_MOST_FINDINGS: Final = 1000
+MOST_FINDINGS: Final = 1000
 
 
 def check_source(path: str, source: bytes, where: FenceScope) -> tuple[FenceFinding, ...]:
@@ -43,11 +43,18 @@ def check_source(path: str, source: bytes, where: FenceScope) -> tuple[FenceFind
     if where.is_test(path):
         found = [each for each in found if each[2] is Rule.UNREADABLE]
     lines = _Lines(source)
-    findings = []
-    for line, column, rule, message in sorted(found)[:_MOST_FINDINGS]:
-        if where.heeds_comments and rule in HUSHABLE and lines.hushes(line, rule):
-            continue
-        findings.append(FenceFinding(path, line, lines.column(line, column), rule, message))
+    heard = [
+        each
+        for each in sorted(found)
+        if not (where.heeds_comments and each[2] in HUSHABLE and lines.hushes(each[0], each[2]))
+    ]
+    findings = [
+        FenceFinding(path, line, lines.column(line, column), rule, message)
+        for line, column, rule, message in heard[:MOST_FINDINGS]
+    ]
+    if len(heard) > MOST_FINDINGS:
+        line, said = heard[MOST_FINDINGS][0], f"{len(heard) - MOST_FINDINGS} more are not listed"
+        findings.append(FenceFinding(path, line, 1, Rule.UNREADABLE, f"of the file {said}"))
     return tuple(findings)
 
 

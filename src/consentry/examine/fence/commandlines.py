@@ -8,7 +8,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from consentry.examine.fence.commands import UNKNOWN_TEXT, Word, text_pushes, words_push
+from consentry.examine.fence.commands import (
+    MOST_LETTERS,
+    UNKNOWN_TEXT,
+    Word,
+    text_pushes,
+    words_push,
+)
 from consentry.examine.fence.findings import Rule
 from consentry.examine.fence.reaching import Place
 from consentry.examine.fence.shapes import called
@@ -30,6 +36,7 @@ class CommandLines:
         self.resolver = place.resolver
         self.report = place.report
         self.grown: dict[str, list[Word]] = {}
+        self._lists = _lists_by_name(place.gathered)
 
     def walk(self) -> None:
         """Tells every command that pushes."""
@@ -50,8 +57,6 @@ class CommandLines:
             self.report(node, Rule.PUSH, "this call pushes")
         if spelled in _GROWS | {"split"} and isinstance(function, ast.Attribute):
             self._grow(called(function.value), node.args[-1:], scope)
-        if not node.args:
-            return
         if len(node.args) > 1 or "git" in spelled.lower():
             words = [word for argument in node.args for word in self._word(argument, scope)]
             is_helper = "git" in spelled.lower().strip("_").split("_")
@@ -89,8 +94,8 @@ class CommandLines:
             if words_push(listed):
                 self.report(node, Rule.PUSH, _SAID)
             return
-        text = "".join(self._pieces(node, scope))
-        if text and text_pushes(text):
+        text = self._text(node, scope)
+        if text_pushes(text):
             self.report(node, Rule.PUSH, _SAID)
 
     def _added(self, node: ast.expr, scope: Scope) -> list[Word] | None:
@@ -108,6 +113,17 @@ class CommandLines:
             else:
                 words.append(None)
         return words if is_list else None
+
+    def _text(self, node: ast.expr, scope: Scope) -> str:
+        """A text that is put together, as far as it may be a command."""
+        found: list[str] = []
+        length = 0
+        for piece in self._pieces(node, scope):
+            found.append(piece)
+            length += len(piece)
+            if length > MOST_LETTERS:
+                break
+        return "".join(found)
 
     def _pieces(self, node: ast.expr, scope: Scope) -> Iterator[str]:
         """The known parts of a text, in their order."""
@@ -133,7 +149,7 @@ class CommandLines:
         if isinstance(node, ast.Constant):
             return [_as_word(node.value)]
         if isinstance(node, ast.JoinedStr | ast.BinOp):
-            return ["".join(self._pieces(node, scope))]
+            return [self._text(node, scope)]
         inner = node.value if isinstance(node, ast.Starred) else node
         value = self.resolver.resolve(inner, scope)
         found = [each for each in alternatives(value) if isinstance(each, Const)]
@@ -155,14 +171,15 @@ class CommandLines:
         if not name or not arguments:
             return
         if name not in self.grown:
-            self.grown[name] = []
-            for start in _lists_named(self.gathered, name):
-                self.grown[name] += [word for each in start for word in self._word(each, scope)]
+            start = self._lists.get(name, [])[:_MOST_WORDS]
+            self.grown[name] = [word for each in start for word in self._word(each, scope)]
+        grown = self.grown[name]
         words = self._word(arguments[0], scope)
-        self.grown[name] += words
-        if len(self.grown[name]) > 1 and words[-1] is not None and words_push(self.grown[name]):
-            self.report(arguments[0], Rule.PUSH, _SAID)
-            self.grown[name] = []
+        if len(grown) <= _MOST_WORDS and words[-1:] != [None]:
+            grown += words
+            if words_push(grown):
+                self.report(arguments[0], Rule.PUSH, _SAID)
+                grown.clear()
 
 
 def _as_word(value: object) -> Word:
@@ -200,9 +217,14 @@ def _payload(binding: Binding) -> Iterator[ast.expr]:
         yield payload
 
 
-def _lists_named(gathered: Gathered, name: str) -> Iterator[list[ast.expr]]:
+def _lists_by_name(gathered: Gathered) -> dict[str, list[ast.expr]]:
+    """What stands in lists that are written out, by the names that they get."""
+    found: dict[str, list[ast.expr]] = {}
     for scope in gathered.scopes:
-        for binding in (*scope.names.get(name, ()), *scope.members.get(name, ())):
-            for payload in _payload(binding):
-                if isinstance(payload, ast.List):
-                    yield payload.elts
+        for names in (scope.names, scope.members):
+            for name, bindings in names.items():
+                for binding in bindings:
+                    for payload in _payload(binding):
+                        if isinstance(payload, ast.List):
+                            found.setdefault(name, []).extend(payload.elts[:_MOST_WORDS])
+    return found

@@ -37,25 +37,15 @@ _WITH_VALUE: Final = frozenset(
 _PROGRAM: Final = re.compile(r"git(\.exe)?")
 _ALIAS: Final = re.compile(r"alias\.[^=]*=(.*)", re.DOTALL | re.IGNORECASE)
 _TRANSPORT: Final = re.compile(r"(ext|fd)::")
-_BEFORE: Final = frozenset(
+_STARTERS: Final = frozenset(
     {
-        *("sudo", "doas", "env", "nohup", "nice", "time", "timeout", "exec", "command", "builtin"),
-        *("xargs", "setsid", "stdbuf", "then", "do", "else", "if", "while", "until", "!", "{", "("),
-        *(
-            "eval",
-            "ionice",
-            "busybox",
-            "sh",
-            "bash",
-            "dash",
-            "zsh",
-            "chroot",
-            "unshare",
-            "-c",
-            "-lc",
-        ),
+        *("sudo", "doas", "env", "nohup", "nice", "timeout", "exec", "command", "builtin"),
+        *("xargs", "setsid", "stdbuf", "eval", "ionice", "busybox", "chroot", "unshare"),
+        *("sh", "bash", "dash", "zsh", "ssh", "su", "runuser", "strace", "flock", "watch"),
     }
 )
+"""Programs that start another one, which stands somewhere behind their options."""
+_KEYWORDS: Final = frozenset({"then", "do", "else", "if", "while", "until", "!", "{", "(", "time"})
 _ENDS_COMMAND: Final = frozenset({";", "&&", "||", "|", "&", "\n", "(", ")", "`", "{", "}", ";;"})
 _SEPARATORS: Final = re.compile(r"(\$\(|&&|\|\||[;|&\n()`])")
 _FIELD: Final = re.compile(r"\$\{?IFS\}?")
@@ -119,18 +109,13 @@ def _command_pushes(words: list[Word], depth: int) -> bool:
             return _git_pushes(words[position + 1 :])
         if _is_pushing_program(word):
             return True
-        if " " in word and depth < MOST_DEPTH and text_pushes(word, depth + 1):
-            return True
         name = word.rpartition("/")[2]
-        if not (name in _BEFORE or "=" in word or word.startswith("-") or word.isdigit()):
-            return any(
-                each is not None
-                and " " in each
-                and depth < MOST_DEPTH
-                and text_pushes(each, depth + 1)
-                for each in words[position + 1 :]
-            )
-    return False
+        if name in _STARTERS:
+            return words_push(words[position + 1 :], depth)
+        if name not in _KEYWORDS and "=" not in word:
+            break
+    inner = [word for word in words if word is not None and " " in word]
+    return depth < MOST_DEPTH and any(text_pushes(word, depth + 1) for word in inner)
 
 
 def _is_git(word: str) -> bool:

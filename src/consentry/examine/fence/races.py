@@ -69,28 +69,30 @@ class _File:
         self._walk(tree)
 
     def unhandled(self) -> list[ast.Call]:
+        safe = self._safe_functions()
         return [
             call
             for call, place in self.racing
-            if not (self._is_handled(place) and called(call.func) != _PARTIAL)
-            and not _passes_on(call, place)
+            if not _passes_on(call, place)
+            and (called(call.func) == _PARTIAL or not _is_handled(place, safe))
         ]
 
-    def _is_handled(self, place: _Place) -> bool:
-        """Whether a race that starts there is caught, through as many private functions as it takes."""
-        waiting, seen = [place], set[str]()
-        while waiting:
-            at = waiting.pop()
-            if at.is_handled:
-                continue
-            name = _private_name(at)
-            callers = self.calls.get(name, [])
-            if not name or not callers or name in self.values:
-                return False
-            if name not in seen:
-                seen.add(name)
-                waiting += callers
-        return True
+    def _safe_functions(self) -> set[str]:
+        """Private functions of which every call, through as many others as it takes, is handled."""
+        leads: dict[str, set[str]] = {}
+        open_ended, caught = set[str](), set[str]()
+        for name, places in self.calls.items():
+            for place in places:
+                around = _private_name(place)
+                if place.is_handled:
+                    caught.add(name)
+                elif around:
+                    leads.setdefault(around, set()).add(name)
+                else:
+                    open_ended.add(name)
+        # What nobody calls, and what is handed on, may be called from where nobody looks.
+        open_ended |= self.values | {name for name in leads if name not in self.calls}
+        return _spread(caught, leads) - _spread(open_ended, leads)
 
     def _walk(self, tree: ast.Module) -> None:
         stack: list[tuple[ast.AST, _Place]] = [(tree, _Place())]
@@ -105,6 +107,20 @@ class _File:
             elif _is_read(node) and id(node) not in callees:
                 self.values.add(called(node))
             stack.extend(_parts(node, place))
+
+
+def _spread(names: set[str], leads: dict[str, set[str]]) -> set[str]:
+    """The names, and all that they lead to."""
+    found, waiting = set(names), [*names]
+    while waiting:
+        new = leads.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _is_handled(place: _Place, safe: set[str]) -> bool:
+    return place.is_handled or _private_name(place) in safe
 
 
 def _is_read(node: ast.AST) -> TypeGuard[ast.Name | ast.Attribute]:
