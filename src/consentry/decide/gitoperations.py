@@ -44,12 +44,16 @@ class GitLocalOperation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The options of one operation: those alone, those with a value, and what it writes."""
+    """The options of one operation: those alone, those with a value, and what it writes.
+
+    One that `starts_itself` has git start git once more, as a merge does to keep what was changed.
+    """
 
     flags: frozenset[str]
     valued: frozenset[str]
     writes: str | None = None
     takes_words: bool = True
+    starts_itself: bool = False
 
 
 _LOOKS: Final = (
@@ -65,9 +69,15 @@ _LOOKS_VALUED: Final = (
 
 
 def _grammar(
-    flags: str, valued: str = "", writes: str | None = None, *, takes_words: bool = True
+    flags: str,
+    valued: str = "",
+    writes: str | None = None,
+    *,
+    takes_words: bool = True,
+    starts_itself: bool = False,
 ) -> Grammar:
-    return Grammar(frozenset(flags.split()), frozenset(valued.split()), writes, takes_words)
+    options, with_value = frozenset(flags.split()), frozenset(valued.split())
+    return Grammar(options, with_value, writes, takes_words, starts_itself)
 
 
 GRAMMARS: Final[Mapping[GitLocalOperation, Grammar]] = {
@@ -111,6 +121,7 @@ GRAMMARS: Final[Mapping[GitLocalOperation, Grammar]] = {
         "--quiet -q --stat --no-stat --no-verify --allow-unrelated-histories",
         "--message -m --strategy-option -X",
         TREE,
+        starts_itself=True,
     ),
     GitLocalOperation.TAG: _grammar(
         "--list -l --annotate -a --delete -d --force -f", "--message -m --sort --format", REPOSITORY

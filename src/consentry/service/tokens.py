@@ -89,6 +89,7 @@ _GIT_ENVIRONMENT: Final[Mapping[str, str]] = {
     "GIT_ADVICE": "0",
 }
 
+_GIT_AGAIN: Final = ("/usr/lib/git-core/git", "/usr/libexec/git-core/git")
 _MOST_TARGET: Final = 1000
 
 Part = TypeVar("Part", NpmInstallCapability, FsReadWriteCapability, GitLocalOpsCapability)
@@ -186,10 +187,12 @@ class TokenDesk:
             "GIT_WORK_TREE": place,
             **_signed_by(identity),
         }
-        writes = GRAMMARS[wanted].writes
+        grammar = GRAMMARS[wanted]
+        writes = grammar.writes
         wish = RunWish(
             words=("git", "--no-pager", *settings, wanted.value, *taken),
             write=() if writes is None else (os.path.normpath(f"{place}/{writes}") + "/",),
+            execute=_git_itself() if grammar.starts_itself else (),
             network=("none",),
             environment=tuple(environment),
         )
@@ -284,6 +287,11 @@ def place_of(token: BaseToken, workspace: Word | None, around: Surroundings) -> 
         if named != found:
             raise refused(token.token_id, f"is for the workspace `{found}`, and not for `{named}`")
     return found
+
+
+def _git_itself() -> tuple[str, ...]:
+    """Where git starts itself from, on this system."""
+    return tuple(each for each in _GIT_AGAIN if os.path.lexists(each))
 
 
 def _target(words: Sequence[str]) -> str | None:
