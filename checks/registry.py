@@ -13,6 +13,7 @@ from checks import (
     length,
     links,
     overclaim,
+    plugins,
     privacy,
     tokens,
     userfiles,
@@ -32,6 +33,7 @@ CHECKS: MappingProxyType[str, Callable[[Tree], Iterator[Finding]]] = MappingProx
         "conformance": conformance.check,
         "citations": citations.check,
         "dependencies": dependencies.check,
+        "plugins": plugins.check,
         "links": links.check,
         "privacy": privacy.check,
     }

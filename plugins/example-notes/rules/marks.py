@@ -1,0 +1,3 @@
+"""How a note asks for a program."""
+
+MARKS = frozenset({"!run", "!exec"})
