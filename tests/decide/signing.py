@@ -9,13 +9,8 @@ from consentry.base.clock import Instant
 from consentry.base.treedigest import EntryKind, TreeEntry, in_order, tree_digest
 from consentry.base.units import Duration
 from consentry.base.values import replace
-from consentry.decide.pluginevidence import (
-    AcceptedEvidence,
-    EvidenceCase,
-    Offered,
-    Witnessed,
-    check_plugin_evidence,
-)
+from consentry.decide.evidencecase import AcceptedEvidence, EvidenceCase, Offered, Witnessed
+from consentry.decide.pluginevidence import check_plugin_evidence
 from consentry.decide.pluginversion import PluginVersion
 from consentry.declare.dsseenvelope import IN_TOTO, Envelope, Signed, signed_message
 from consentry.declare.omsbundle import OmsBundle, OmsStatement

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from consentry.base.units import Duration
 from consentry.base.values import replace
-from consentry.decide.pluginevidence import Offered
+from consentry.decide.evidencecase import Offered
 from consentry.declare.dsseenvelope import MOST_BYTES, Signed, read_envelope
 from consentry.declare.pluginpolicy import INTEGRITY_ONLY, EvidenceRule
 from consentry.declare.trustedkeys import KeyList

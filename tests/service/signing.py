@@ -7,7 +7,7 @@ from pathlib import Path
 
 from consentry.base.clock import ManualClock
 from consentry.base.ids import Uuid7Ids
-from consentry.decide.pluginevidence import AcceptedEvidence, EvidenceKind
+from consentry.decide.evidencecase import AcceptedEvidence, EvidenceKind
 from consentry.declare.trustedkeys import TrustedKey
 from consentry.examine.pluginproblems import Rejection, VerificationError
 from consentry.examine.plugintree import read_tree

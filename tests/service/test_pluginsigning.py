@@ -8,7 +8,7 @@ import pytest
 
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
-from consentry.decide.pluginevidence import EvidenceKind
+from consentry.decide.evidencecase import EvidenceKind
 from consentry.examine.pluginproblems import PluginRejected, Rejection, VerificationError
 from consentry.record.signingkey import Algorithm
 from consentry.service.places import FoundBy, Workspace

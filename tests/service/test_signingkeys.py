@@ -8,7 +8,7 @@ from consentry.base.clock import Instant
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
 from consentry.base.units import Duration
 from consentry.base.values import replace
-from consentry.decide.pluginevidence import EvidenceKind
+from consentry.decide.evidencecase import EvidenceKind
 from consentry.declare.dsseenvelope import read_envelope
 from consentry.declare.keydocuments import PublicKeyFile, endorsement_payload, read_public_key
 from consentry.declare.trustedkeys import TrustedKey

@@ -19,7 +19,7 @@ import pytest
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
 from consentry.base.values import replace
-from consentry.decide.pluginevidence import EvidenceKind
+from consentry.decide.evidencecase import EvidenceKind
 from consentry.declare.pluginpolicy import Identity, SigstoreRule
 from consentry.examine.pluginproblems import Rejection, VerificationError
 from consentry.examine.plugintree import read_tree
@@ -192,6 +192,10 @@ def test_a_trust_root_that_is_missing_or_broken_refuses(home: Home, tmp_path: Pa
     """Nothing is fetched in its place."""
     put(home, signed(home))
     ask(home, tmp_path / "nowhere.json")
+    assert home.refusal() is Rejection.POLICY_UNREADABLE
+    open_to_all = INSTANCE.trusted_root(tmp_path / "open.json")
+    open_to_all.chmod(0o666)
+    ask(home, open_to_all)
     assert home.refusal() is Rejection.POLICY_UNREADABLE
     broken = tmp_path / "broken.json"
     broken.write_text("{}")

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from consentry.base.values import replace
-from consentry.decide.pluginevidence import AcceptedEvidence, EvidenceKind
+from consentry.decide.evidencecase import AcceptedEvidence, EvidenceKind
 from consentry.decide.pluginversion import PluginVersion
 from consentry.examine.plugintree import PluginTree
 from consentry.store.ledger import Ledger

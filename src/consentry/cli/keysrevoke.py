@@ -5,10 +5,12 @@ Revoking makes things stricter, so nobody has to be asked.
 
 import click
 
+from consentry.base.clock import SystemClock
 from consentry.base.codes import ExitStatus
 from consentry.cli.command import PlainCommand, Text, output_of
-from consentry.cli.keysplace import key_desk, key_document, key_lines
+from consentry.cli.keysplace import around_here, key_desk, key_document, key_lines
 from consentry.cli.table import Page
+from consentry.service.signingkeys import revoke_in_list
 from consentry.store.signingkeys import has_signing_key
 
 PAGE = Page(
@@ -32,15 +34,17 @@ PAGE = Page(
 
 @click.pass_context
 def _revoke(ctx: click.Context, *, key: str, reason: str) -> ExitStatus:
-    output = output_of(ctx)
+    output, now = output_of(ctx), SystemClock().now()
+    # First of all it is revoked; a ledger that cannot be written must not keep it alive.
+    revoked, is_new = revoke_in_list(around_here(), key, reason.strip() or "not said", now)
     with key_desk() as desk:
-        revoked = desk.revoke(key, reason.strip() or "not said")
-        now = desk.journal.clock.now()
+        if is_new:
+            desk.tell_revoked(revoked)
         is_own = has_signing_key(desk.state, revoked.key_id)
-        if output.json:
-            output.document("keys-revoke", key_document(revoked, now, is_own=is_own))
-        elif not output.quiet:
-            output.text("\n".join(key_lines(revoked, now, is_own=is_own)))
+    if output.json:
+        output.document("keys-revoke", key_document(revoked, now, is_own=is_own))
+    elif not output.quiet:
+        output.text("\n".join(key_lines(revoked, now, is_own=is_own)))
     return ExitStatus.DONE
 
 

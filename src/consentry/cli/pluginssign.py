@@ -18,7 +18,7 @@ from consentry.cli.keysplace import (
 )
 from consentry.cli.pluginplace import root_of
 from consentry.cli.table import Page
-from consentry.decide.pluginevidence import EvidenceKind
+from consentry.decide.evidencecase import EvidenceKind
 from consentry.service.signingkeys import find_key, key_list, usable_signing_key
 from consentry.service.signplugin import sign_plugin
 from consentry.service.surroundings import Surroundings

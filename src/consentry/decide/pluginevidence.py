@@ -16,95 +16,41 @@ Not promised: that a signer's time is true. `signedAt` is their word; Sigstore's
 """
 
 from collections.abc import Callable
-from enum import StrEnum
-from typing import Final, NoReturn, TypeVar
+from typing import Final, TypeVar
 
 from consentry.base.clock import Instant
 from consentry.base.errors import BadInput
 from consentry.base.semver import SemVer
 from consentry.base.units import Duration
 from consentry.base.values import dataclass
+from consentry.decide.evidencecase import (
+    AcceptedEvidence,
+    EvidenceCase,
+    EvidenceKind,
+)
 from consentry.decide.plugincoverage import check_covers, check_lists
-from consentry.decide.pluginversion import PluginVersion
+from consentry.decide.pluginsigners import (
+    check_signature,
+    count_of_signers,
+    enough,
+    good_key,
+)
 from consentry.declare import omsbundle, pluginstatement
 from consentry.declare.dsseenvelope import (
     IN_TOTO,
-    Envelope,
-    Signed,
     problem,
     read_envelope,
     signed_message,
 )
 from consentry.declare.omsbundle import oms_statement, read_oms_bundle
-from consentry.declare.pluginpolicy import EvidenceRule, SigstoreRule
+from consentry.declare.pluginpolicy import SigstoreRule
 from consentry.declare.pluginstatement import plugin_statement, read_statement
-from consentry.declare.trustedkeys import KeyList, TrustedKey
-from consentry.examine.pluginproblems import Rejection, VerificationError
-from consentry.examine.plugintree import PluginTree
-from consentry.record.signingkey import SignatureRefused
+from consentry.examine.pluginproblems import Rejection
 
 Read = TypeVar("Read")
 
 CLOCK_TOLERANCE: Final = Duration(5 * 60_000)
 """How far another machine's clock may be ahead of ours."""
-
-
-class EvidenceKind(StrEnum):
-    """The formats, each with the end of its file's name beside the plugin."""
-
-    DSSE = "dsse"
-    OMS = "oms"
-    SIGSTORE = "sigstore"
-
-    def file(self, plugin: str) -> str:
-        """The name of the file that holds it."""
-        return f"{plugin}.{self}.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Witnessed:
-    """What a Sigstore bundle says, after its certificate and its log entry were found good."""
-
-    payload_type: str
-    payload: bytes
-    identity: str
-    at: Instant
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """The evidence that lies beside a plugin, as bytes; what is not there is None."""
-
-    dsse: bytes | None = None
-    oms: bytes | None = None
-    sigstore: bytes | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceCase:
-    """All that the decision depends on."""
-
-    tree: PluginTree
-    version: str
-    rule: EvidenceRule
-    offered: Offered
-    keys: KeyList
-    now: Instant
-    remembered: PluginVersion | None
-    witness: Callable[[bytes, SigstoreRule], Witnessed]
-
-    def refuse(self, reason: Rejection, message: str, help_line: str | None = None) -> NoReturn:
-        """Raises: this plugin does not have what it needs."""
-        raise VerificationError(reason, self.tree.name, message, help_line=help_line)
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedEvidence:
-    """What the plugin was accepted by."""
-
-    kinds: tuple[EvidenceKind, ...]
-    signers: tuple[str, ...]
-    signed_at: Instant | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +106,8 @@ def _check_not_lowered(case: EvidenceCase) -> None:
     if before is not None and case.rule.strength < before.strength:
         case.refuse(
             Rejection.DOWNGRADED,
-            f"it was accepted with {_signers(before.strength)} before, and the policy now asks for "
-            f"{_signers(case.rule.strength)}",
+            f"it was accepted with {count_of_signers(before.strength)} before, and the policy now asks for "
+            f"{count_of_signers(case.rule.strength)}",
             f"put the row back, or run `consentry plugins forget {case.tree.name}` if this is meant",
         )
 
@@ -208,7 +154,8 @@ def _chosen(case: EvidenceCase) -> tuple[EvidenceKind, bytes]:
     if offered.oms is None:
         reason = Rejection.UNSIGNED if before is None else Rejection.DOWNGRADED
         case.refuse(
-            reason, f"the policy asks for {_signers(case.rule.threshold)}, and nobody signed"
+            reason,
+            f"the policy asks for {count_of_signers(case.rule.threshold)}, and nobody signed",
         )
     if not case.rule.oms:
         case.refuse(
@@ -221,8 +168,8 @@ def _chosen(case: EvidenceCase) -> tuple[EvidenceKind, bytes]:
 
 def _dsse(case: EvidenceCase, content: bytes) -> tuple[tuple[str, ...], _Said]:
     envelope = _readable(case, EvidenceKind.DSSE, lambda: read_envelope(content))
-    keys = tuple(_good_key(case, envelope, signed) for signed in envelope.signatures)
-    signers = _enough(case, keys)
+    keys = tuple(good_key(case, envelope, signed) for signed in envelope.signatures)
+    signers = enough(case, keys)
     if envelope.payload_type != IN_TOTO:
         case.refuse(
             Rejection.BAD_ENVELOPE, f"`{envelope.payload_type}` is not an in-toto statement"
@@ -235,8 +182,8 @@ def _oms(case: EvidenceCase, content: bytes) -> tuple[tuple[str, ...], _Said]:
     key = case.keys.by_hint(bundle.hint)
     if key is None:
         case.refuse(Rejection.UNKNOWN_KEY, f"the key with the hint `{bundle.hint}` is not known")
-    _check_signature(case, key, bundle.signature, signed_message(IN_TOTO, bundle.payload))
-    signers = _enough(case, (key,))
+    check_signature(case, key, bundle.signature, signed_message(IN_TOTO, bundle.payload))
+    signers = enough(case, (key,))
     return signers, _covered(case, EvidenceKind.OMS, bundle.payload, takes_oms=True)
 
 
@@ -252,65 +199,6 @@ def _sigstore(case: EvidenceCase, rule: SigstoreRule) -> tuple[str, _Said]:
     said = _covered(case, EvidenceKind.SIGSTORE, witnessed.payload, takes_oms=case.rule.oms)
     # The log's time counts, not the signer's.
     return witnessed.identity, _Said(witnessed.at, said.expires_at)
-
-
-def _good_key(case: EvidenceCase, envelope: Envelope, signed: Signed) -> TrustedKey:
-    key = case.keys.by_id(signed.key_id)
-    if key is None:
-        case.refuse(
-            Rejection.UNKNOWN_KEY,
-            f"the key `{signed.key_id}` is not known",
-            "get the key from its owner and accept it with `consentry keys trust`",
-        )
-    _check_signature(case, key, signed.signature, envelope.signed_message())
-    return key
-
-
-def _check_signature(case: EvidenceCase, key: TrustedKey, signature: bytes, message: bytes) -> None:
-    try:
-        key.key.verify(signature, message)
-    except SignatureRefused:
-        case.refuse(
-            Rejection.SIGNATURE_INVALID,
-            f"the signature of `{key.name}` is not over this content (key `{key.key_id}`)",
-        )
-    if key.revoked_at is not None:
-        case.refuse(
-            Rejection.KEY_REVOKED,
-            f"the key `{key.key_id}` of `{key.name}` is revoked: {key.revoked_why}",
-            "have it signed with another key",
-        )
-
-
-def _enough(case: EvidenceCase, keys: tuple[TrustedKey, ...]) -> tuple[str, ...]:
-    """The names that count; raises when they are fewer than the rule asks for."""
-    asked = [each for each in keys if each.name in case.rule.signers]
-    good = [each for each in asked if each.is_usable(case.now)]
-    names = tuple(sorted({each.name for each in good}))
-    needed = max(1, case.rule.threshold)
-    if min(len(names), len({each.key_id for each in good})) < needed:
-        _refuse_count(case, asked, names)
-    return names
-
-
-def _refuse_count(case: EvidenceCase, asked: list[TrustedKey], names: tuple[str, ...]) -> NoReturn:
-    early = [each for each in asked if case.now < each.made_at]
-    if early:
-        case.refuse(
-            Rejection.KEY_NOT_YET_VALID,
-            f"the key of `{early[0].name}` is from {early[0].made_at}, which has not come",
-        )
-    late = [each for each in asked if not each.is_usable(case.now)]
-    if late:
-        case.refuse(
-            Rejection.KEY_EXPIRED, f"the key of `{late[0].name}` expired at {late[0].expires_at}"
-        )
-    of = ", ".join(f"`{name}`" for name in case.rule.signers)
-    who = ", ".join(f"`{name}`" for name in names) or "nobody of them"
-    case.refuse(
-        Rejection.TOO_FEW_SIGNERS,
-        f"{_signers(max(1, case.rule.threshold))} of {of} must have signed, and it was {who}",
-    )
 
 
 def _covered(case: EvidenceCase, kind: EvidenceKind, payload: bytes, *, takes_oms: bool) -> _Said:
@@ -358,7 +246,3 @@ def _readable(case: EvidenceCase, kind: EvidenceKind, read: Callable[[], Read]) 
         place = "" if wrong.where is None else f" {wrong.where}"
         file = kind.file(case.tree.name)
         case.refuse(Rejection.BAD_ENVELOPE, f"`{file}`{place}: {wrong.message}", wrong.help_line)
-
-
-def _signers(count: int) -> str:
-    return "1 signer" if count == 1 else f"{count or 'no'} signers"

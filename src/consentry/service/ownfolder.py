@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, Refused, UsageProblem
+from consentry.base.errors import ConsentryError, FilesystemRace, Refused, UsageProblem
 from consentry.base.paths import SandboxedPath
 from consentry.enforce.hops import leads_through
 from consentry.enforce.ownership import stranger_over_file, stranger_over_folder
@@ -38,9 +38,11 @@ def read_own(around: Surroundings, name: str, workspace: Workspace | None = None
     file = folder / name
     if not os.path.lexists(file):
         return None
-    _require_own(around, folder, file, workspace)
+    require_own(around, folder, file, workspace)
     try:
         return SandboxedPath.create(folder, name).unwrap().read(MOST_BYTES, on_race=recorded)
+    except FilesystemRace:
+        raise
     except (ConsentryError, OSError) as problem:
         raise _unusable(file, problem) from problem
 
@@ -51,12 +53,14 @@ def write_own(around: Surroundings, name: str, content: bytes) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if os.path.lexists(folder / name):
-            _require_own(around, folder, folder / name, None)
+            require_own(around, folder, folder / name, None)
             present = SandboxedPath.create(folder, name).unwrap()
             present.replace(content, on_race=recorded)
         else:
             fresh = SandboxedPath.create_new(folder, name).unwrap()
             fresh.write_new(content, on_race=recorded)
+    except FilesystemRace:
+        raise
     except (ConsentryError, OSError) as problem:
         raise _unusable(folder / name, problem) from problem
 
@@ -79,9 +83,10 @@ def changing_own(around: Surroundings) -> Iterator[None]:
             os.close(lock)
 
 
-def _require_own(
+def require_own(
     around: Surroundings, folder: Path, file: Path, workspace: Workspace | None
 ) -> None:
+    """Raises where somebody else may change the file, or a workspace leads to it."""
     if workspace is not None and leads_through(file, workspace.path, Path("/")):
         raise Refused(
             Code.CONFIG_UNSAFE, f"`{file}` lies in the workspace, and nothing of it counts"

@@ -19,13 +19,8 @@ from consentry.base.clock import Clock
 from consentry.base.errors import ConsentryError
 from consentry.base.paths import SandboxedPath
 from consentry.base.values import dataclass
-from consentry.decide.pluginevidence import (
-    AcceptedEvidence,
-    EvidenceCase,
-    EvidenceKind,
-    Offered,
-    check_plugin_evidence,
-)
+from consentry.decide.evidencecase import AcceptedEvidence, EvidenceCase, EvidenceKind, Offered
+from consentry.decide.pluginevidence import check_plugin_evidence
 from consentry.decide.pluginversion import NothingRemembered, PluginMemory
 from consentry.declare.dsseenvelope import MOST_BYTES
 from consentry.declare.pluginpolicy import FILE_NAME as POLICY_FILE
@@ -34,7 +29,7 @@ from consentry.declare.trustedkeys import KeyList
 from consentry.examine.pluginproblems import Rejection, VerificationError
 from consentry.examine.plugintree import PluginTree
 from consentry.service.ledgers import ledger_for_reading, ledger_place
-from consentry.service.ownfolder import own_folder, read_own
+from consentry.service.ownfolder import own_folder, read_own, require_own
 from consentry.service.places import Workspace, reason
 from consentry.service.races import recorded
 from consentry.service.signingkeys import key_list
@@ -59,6 +54,7 @@ class SigningGround:
     keys: Callable[[], KeyList]
     memory: PluginMemory
     clock: Clock
+    require_own: Callable[[Path], None]
     remember: Callable[[Acceptable], object] | None = None
 
 
@@ -112,6 +108,9 @@ def check_evidence(
     remembered = ground.memory.remembered(folder, tree.name)
     if rule.strength == 0 and remembered is None:
         return None
+    if rule.sigstore is not None:
+        root = Path(rule.sigstore.trust_root)
+        _readable(tree.name, Rejection.POLICY_UNREADABLE, partial(ground.require_own, root))
     keys = KeyList()
     if rule.signers:
         keys = _readable(tree.name, Rejection.KEYS_UNREADABLE, ground.keys)
@@ -177,5 +176,6 @@ def _ground(
         partial(key_list, around, workspace),
         memory,
         clock,
+        lambda file: require_own(around, file.parent, file, workspace),
         remember,
     )

@@ -116,23 +116,22 @@ class KeyDesk:
             return self._add(keys, replace(entry, endorsed_by=old.key_id), "endorsed")
 
     def revoke(self, wanted: str, why: str) -> TrustedKey:
-        """Marks a key; from now on nothing that it signed counts."""
-        with changing_own(self.around):
-            keys = key_list(self.around)
-            key = find_key(keys, wanted)
-            if key.revoked_at is not None:
-                return key
-            now = self._now()
-            changed = keys.revoked(key.key_id, now, why)
-            write_own(self.around, FILE_NAME, changed.to_bytes())
+        """Marks a key, and tells; from now on nothing that it signed counts."""
+        key, is_new = revoke_in_list(self.around, wanted, why, self._now())
+        if is_new:
+            self.tell_revoked(key)
+        return key
+
+    def tell_revoked(self, key: TrustedKey) -> None:
+        """Records that a key was revoked."""
+        at = key.revoked_at or self._now()
         payload: dict[str, Json] = {
             "name": key.name,
             "keyId": key.key_id,
-            "reason": why,
-            "revokedAt": str(now),
+            "reason": key.revoked_why,
+            "revokedAt": str(at),
         }
-        self._tell(EventType.KEY_REVOKED, key.name, payload, now)
-        return replace(key, revoked_at=now, revoked_why=why)
+        self._tell(EventType.KEY_REVOKED, key.name, payload, at)
 
     def _add_fresh(
         self,
@@ -169,6 +168,19 @@ class KeyDesk:
 
     def _now(self) -> Instant:
         return self.journal.clock.now()
+
+
+def revoke_in_list(
+    around: Surroundings, wanted: str, why: str, now: Instant
+) -> tuple[TrustedKey, bool]:
+    """Marks a key in the list, whether or not a ledger can be written; and whether it was not yet."""
+    with changing_own(around):
+        keys = key_list(around)
+        key = find_key(keys, wanted)
+        if key.revoked_at is not None:
+            return key, False
+        write_own(around, FILE_NAME, keys.revoked(key.key_id, now, why).to_bytes())
+    return replace(key, revoked_at=now, revoked_why=why), True
 
 
 def check_endorsement(

@@ -14,8 +14,8 @@ from consentry.base.codes import Code
 from consentry.base.errors import BadInput, UsageProblem
 from consentry.base.units import Duration
 from consentry.base.values import dataclass
+from consentry.decide.evidencecase import EvidenceKind
 from consentry.decide.plugincoverage import check_covers, check_lists
-from consentry.decide.pluginevidence import EvidenceKind
 from consentry.declare.dsseenvelope import (
     IN_TOTO,
     Envelope,

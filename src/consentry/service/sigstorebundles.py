@@ -12,7 +12,7 @@ signature was made within it, by the log's word. The library comes with the extr
 from typing import TYPE_CHECKING, NoReturn
 
 from consentry.base.clock import Instant
-from consentry.decide.pluginevidence import Witnessed
+from consentry.decide.evidencecase import Witnessed
 from consentry.declare.pluginpolicy import Identity, SigstoreRule
 from consentry.examine.pluginproblems import Rejection, VerificationError
 

@@ -12,8 +12,8 @@ from consentry.base.errors import LedgerProblem
 from consentry.base.ids import IdSource
 from consentry.base.semver import SemVer
 from consentry.base.values import dataclass, replace
+from consentry.decide.evidencecase import AcceptedEvidence
 from consentry.decide.identity import Identity
-from consentry.decide.pluginevidence import AcceptedEvidence
 from consentry.decide.pluginversion import FIELDS, PREFIX, PluginVersion
 from consentry.examine.plugintree import PluginTree
 from consentry.record.envelope import Context
