@@ -152,9 +152,13 @@ def named_changes(before: Mapping[str, object], after: Mapping[str, object]) -> 
 
 
 def flat(servers: Mapping[str, Mapping[str, Digest]]) -> dict[str, Digest]:
-    """The tools of all servers, as `server/tool`."""
+    """The tools of all servers, as `server/tool`; no two of them have one name.
+
+    Both parts may have a `/` in them, so that of a server is written otherwise: else one server could
+    call a tool so that it hides behind another server's.
+    """
     return {
-        f"{server}/{tool}": digest
+        f"{server.replace('%', '%25').replace('/', '%2F')}/{tool}": digest
         for server, tools in servers.items()
         for tool, digest in tools.items()
     }
