@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from consentry.base.clock import Instant, SystemClock
-from consentry.examine.plugintree import read_tree
+from consentry.base.values import replace as replace_field
+from consentry.examine.plugintree import PluginTree, read_tree
 from consentry.service.plugincache import FOLDER, TreeCache
 from tests.examine.plugintrees import File, Link, grow
 
@@ -139,6 +140,55 @@ def test_a_damaged_note_only_costs_time(tmp_path: Path, cache: TreeCache, conten
     assert cache.known(top) is None
 
 
+def test_a_note_with_an_impossible_time_only_costs_time(tmp_path: Path, cache: TreeCache) -> None:
+    """Somebody edited it; what it says besides is right."""
+    top = grow(tmp_path / "p", SPEC)
+    remembered(cache, top)
+    [note] = (tmp_path / "state" / FOLDER).iterdir()
+    kept = json.loads(note.read_bytes())
+    for time_ in (10**30, -(10**30), "soon"):
+        note.write_text(json.dumps({**kept, "hashed_at": time_}))
+        assert cache.known(top) is None
+
+
+def test_a_pipe_in_the_place_of_a_note_holds_nobody(tmp_path: Path, cache: TreeCache) -> None:
+    """It is read as empty, and that is no note."""
+    top = grow(tmp_path / "p", SPEC)
+    remembered(cache, top)
+    [note] = (tmp_path / "state" / FOLDER).iterdir()
+    note.unlink()
+    os.mkfifo(note)
+    assert cache.known(top) is None
+
+
+def exchanged_above(tmp_path: Path) -> tuple[Path, PluginTree]:
+    """A tree that was read, and then another one under its name, by a swap two folders above."""
+    top = grow(tmp_path / "work" / "plugins" / "p", SPEC)
+    grow(tmp_path / "other" / "plugins" / "p", {**SPEC, "src/x.py": File(b"evil")})
+    tree = read_tree(top, keep_contents=False)
+    (tmp_path / "work").rename(tmp_path / "away")
+    (tmp_path / "other").rename(tmp_path / "work")
+    return top, tree
+
+
+def test_a_swap_above_while_it_is_read_is_not_remembered(tmp_path: Path, cache: TreeCache) -> None:
+    """TRUST §lock-1: nothing in the other tree is new, and still it does not get this one's digest."""
+    top, tree = exchanged_above(tmp_path)
+    cache.remember(top, tree, later())
+    assert cache.known(top) is None
+
+
+def test_by_the_name_alone_the_swap_would_be_believed(tmp_path: Path, cache: TreeCache) -> None:
+    """The attack is real: without the comparison the other tree counts as the one that was hashed."""
+    top, tree = exchanged_above(tmp_path)
+    there = top.stat()
+    cache.remember(top, replace_field(tree, folder=(there.st_dev, there.st_ino)), later())
+    known = cache.known(top)
+    assert known is not None
+    assert known.digest == tree.digest
+    assert (top / "src/x.py").read_bytes() == b"evil"
+
+
 def test_a_note_cannot_leave_out_a_file(tmp_path: Path, cache: TreeCache) -> None:
     """The fingerprint is over all that the note names, so that it cannot name less."""
     top = grow(tmp_path / "p", SPEC)
@@ -167,7 +217,9 @@ def test_only_what_looks_and_does_not_load_uses_it() -> None:
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.module == "consentry.service.plugincache"
+        if isinstance(node, ast.ImportFrom)
+        and node.module == "consentry.service.plugincache"
+        and any(each.name == "TreeCache" for each in node.names)
     }
     assert users == {"cli/pluginplace.py", "service/pluginverify.py"}
     verifiers = {

@@ -24,7 +24,7 @@ from typing import Final, NoReturn
 
 from consentry.base.canonical import Digest
 from consentry.base.treedigest import EntryKind, TreeEntry, in_order, tree_digest
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, field
 from consentry.examine.pluginlinks import check_links
 from consentry.examine.pluginnames import checked_names
 from consentry.examine.pluginproblems import Rejection, VerificationError
@@ -48,13 +48,15 @@ class PluginTree:
     """What lies in a plugin's folder, and the digest over it.
 
     `entries` are sorted by the bytes of their paths; `contents` has the bytes of every file by its
-    path, where they were asked for.
+    path, where they were asked for. `folder` is the device and inode of the folder that was read, for
+    whoever looks at the same name again later.
     """
 
     name: str
     entries: tuple[TreeEntry, ...]
     digest: Digest
     contents: Mapping[str, bytes] | None = None
+    folder: tuple[int, int] | None = field(default=None, compare=False)
 
 
 def read_tree(folder: Path, *, keep_contents: bool) -> PluginTree:
@@ -62,12 +64,14 @@ def read_tree(folder: Path, *, keep_contents: bool) -> PluginTree:
     walk = _Walk(folder.name, keep_contents=keep_contents)
     descriptor = walk.open_top(folder)
     try:
+        found = os.fstat(descriptor)
         walk.visit(descriptor, "", 1)
     finally:
         os.close(descriptor)
     check_links(folder.name, walk.folders, walk.links, walk.files)
     entries = in_order(walk.entries)
-    return PluginTree(folder.name, entries, tree_digest(entries), walk.contents)
+    identity = found.st_dev, found.st_ino
+    return PluginTree(folder.name, entries, tree_digest(entries), walk.contents, identity)
 
 
 class _Walk:

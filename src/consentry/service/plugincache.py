@@ -4,10 +4,11 @@ Kept for each plugin: its paths, its digest, and one fingerprint over what the k
 link and folder of it (device, inode, mode, links, owner, size, times of change). When all of that is as it
 was, the digest is as well, as far as the kernel's word goes. That is good enough for `plugins verify` and
 `plugins list`, which say so, and never for loading: a store through a mapping of memory can leave the times
-alone for seconds, and whoever owns the machine can set its clock back.
+alone for seconds (on a file system in memory, for ever), and whoever owns the machine can set its clock back.
 
 Not remembered is a tree in which anything changed less than two seconds before it was read, or later than
-now: two changes may have the same time.
+now: two changes may have the same time. Nor is one whose name leads to another folder by the time that the
+fingerprint is taken: a folder above it may have been exchanged, which leaves no trace in the tree itself.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ from typing import Any, Final
 
 from consentry.base.canonical import Digest
 from consentry.base.clock import Clock, Instant
+from consentry.base.errors import ConsentryError
 from consentry.base.values import dataclass
 from consentry.declare.pluginlock import DIGEST_FORM
 from consentry.examine.plugintree import PluginTree
@@ -30,6 +32,7 @@ _FORM: Final = 1
 _SETTLED_MS: Final = 2_000
 _MOST_BYTES: Final = 64 << 20
 _NANOSECONDS: Final = 1_000_000
+_NOTE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +59,12 @@ class TreeCache:
             paths, fingerprint, digest = note["paths"], note["fingerprint"], note["digest"]
             if note["form"] != _FORM or not DIGEST_FORM.fullmatch(digest):
                 return None
+            hashed_at = Instant(int(note["hashed_at"]))
+            str(hashed_at)  # raises for one that cannot be shown
             if _seen(plugin, paths).fingerprint != fingerprint:
                 return None
-            return KnownTree(Digest(digest), Instant(int(note["hashed_at"])))
-        except (OSError, LookupError, TypeError, ValueError, OverflowError):
+            return KnownTree(Digest(digest), hashed_at)
+        except (OSError, LookupError, TypeError, ValueError, OverflowError, ConsentryError):
             return None
 
     def remember(self, plugin: Path, tree: PluginTree, began: Instant) -> None:
@@ -67,6 +72,8 @@ class TreeCache:
         paths = _paths_of(tree)
         try:
             seen = _seen(plugin, paths)
+            if seen.folder != tree.folder:
+                return
             if seen.changed_ns > (began.unix_ms - _SETTLED_MS) * _NANOSECONDS:
                 return
             note = {
@@ -88,9 +95,7 @@ class TreeCache:
         if self._folder is None:
             return None
         try:
-            opened = os.open(
-                self._file(self._folder, plugin), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-            )
+            opened = os.open(self._file(self._folder, plugin), _NOTE)
             with os.fdopen(opened, "rb") as handle:
                 note = json.loads(handle.read(_MOST_BYTES))
         except (OSError, ValueError, RecursionError):
@@ -127,10 +132,11 @@ def _paths_of(tree: PluginTree) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """One value over all that the kernel says of a tree, and when anything of it changed last."""
+    """One value over all that the kernel says of a tree, when anything of it changed last, and which it is."""
 
     fingerprint: str
     changed_ns: int
+    folder: tuple[int, int]
 
 
 def _seen(plugin: Path, paths: Sequence[str]) -> _Seen:
@@ -139,6 +145,7 @@ def _seen(plugin: Path, paths: Sequence[str]) -> _Seen:
     newest = 0
     top = os.open(plugin, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
+        itself = os.fstat(top)
         for path in paths:
             found = os.stat(path, dir_fd=top, follow_symlinks=False)
             modified, changed = found.st_mtime_ns, found.st_ctime_ns
@@ -146,4 +153,5 @@ def _seen(plugin: Path, paths: Sequence[str]) -> _Seen:
             newest = max(newest, modified, changed)
     finally:
         os.close(top)
-    return _Seen(hashlib.sha256(array("q", numbers).tobytes()).hexdigest(), newest)
+    fingerprint = hashlib.sha256(array("q", numbers).tobytes()).hexdigest()
+    return _Seen(fingerprint, newest, (itself.st_dev, itself.st_ino))
