@@ -13,6 +13,7 @@ This module alone in the core imports pydantic (CONTRACTS §7-tokens).
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
@@ -267,6 +268,8 @@ _PARTS: Final[Mapping[str, type[Single]]] = {
     "files": FsReadWriteCapability,
     "git": GitLocalOpsCapability,
 }
+_KINDS: Final[tuple[type[BaseToken], ...]] = (*_PARTS.values(), CapabilityBundle)
+_LONGEST_WORKFLOW: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,6 +303,10 @@ def mint(
         need: the tool as it is now, whose consent was given; surface and arguments are the token's.
         records: where the consent is found and the token recorded.
     """
+    if not any(capability is each for each in _KINDS):
+        # Any other type could say of itself that it stands for nothing.
+        name = getattr(capability, "__name__", capability)
+        raise _wrong_field("capability", f"`{name}` is none of the types that are minted")
     consent, now = records.consent(order.consent_id), records.now()
     if consent is None:
         raise Refused(Code.MINT_REFUSED, f"no consent has the id `{order.consent_id}`")
@@ -311,11 +318,8 @@ def mint(
 
 def _head(order: MintOrder, consent: Consent, now: Instant) -> dict[str, object]:
     if not Duration(0) < order.life <= LONGEST_LIFE:
-        raise BadInput(
-            Code.DECISION_FIELD,
-            f"a token lives more than nothing and at most {LONGEST_LIFE}",
-            where=Where(field="life"),
-        )
+        raise _wrong_field("life", f"a token lives more than nothing and at most {LONGEST_LIFE}")
+    _check_workflow(order.workflow)
     end = now.plus(order.life)
     ends = consent.terms.expires_at
     return {
@@ -337,16 +341,33 @@ def _made(
     fields = dict(scope)
     if capability is CapabilityBundle:
         for name, of_type in _PARTS.items():
-            if isinstance(fields.get(name), Mapping):
-                fields[name] = _made(of_type, fields[name], head, records)
+            if fields.get(name) is not None:
+                fields[name] = _made(of_type, _part_fields(name, fields[name]), head, records)
     else:
         fields = {name: _as_field(value) for name, value in fields.items()}
     try:
         return capability(token_id=records.new_id(), **{**fields, **head})
     except ValidationError as problem:
         raise _refused_fields(problem) from None
-    except TypeError as problem:
+    except (TypeError, UnicodeError) as problem:
         raise BadInput(Code.DECISION_FIELD, str(problem)) from None
+
+
+def _part_fields(name: str, given: object) -> Mapping[str, Any]:
+    """The fields of a part; a token that somebody made has a head of its own, and is no part."""
+    if not isinstance(given, Mapping):
+        raise _wrong_field(name, "a part of a bundle is given by its fields, and minted with it")
+    return given
+
+
+def _check_workflow(name: str) -> None:
+    """Raises where two names that look the same would have two budgets, or no index could hold it."""
+    is_plain = name.isprintable() and name == name.strip()
+    if not (
+        0 < len(name) <= _LONGEST_WORKFLOW and is_plain and unicodedata.is_normalized("NFC", name)
+    ):
+        said = f"a workflow has a name of at most {_LONGEST_WORKFLOW} visible letters, in NFC"
+        raise _wrong_field("workflow", said)
 
 
 def _as_field(value: object) -> object:
@@ -396,6 +417,10 @@ def _as_minted(token: BaseToken, machine_id: str, part_of: str | None) -> Minted
         minted_at=token.minted_at,
         expires_at=token.expires_at,
     )
+
+
+def _wrong_field(name: str, said: str) -> BadInput:
+    return BadInput(Code.DECISION_FIELD, said, where=Where(field=name))
 
 
 def _refused_fields(problem: ValidationError) -> BadInput:
