@@ -71,11 +71,20 @@ def test_a_rule_is_given_the_path_and_the_text() -> None:
     assert seen == [("d/a.md", "Gr\ufffd\ufffde\ufffd")]
 
 
+class _BesideExceptions(BaseException):
+    """None of those that are caught by habit."""
+
+
 def _raising(fault: BaseException) -> Callable[[str, str], Rows]:
     def examine(_path: str, _text: str) -> Rows:
         raise fault
 
     return examine
+
+
+def _printing(_path: str, _text: str) -> Rows:
+    print("looking")  # noqa: T201 - as a rule might
+    return ()
 
 
 def _raising_late(_path: str, _text: str) -> Rows:
@@ -98,6 +107,7 @@ def _endless(_path: str, _text: str) -> Rows:
         rules(_raising(ValueError("\x1b[2J" * 1000))),
         rules(_raising(SystemExit(0))),
         rules(_raising(MemoryError())),
+        rules(_raising(_BesideExceptions())),
         rules(_raising_late),
         rules(_recursing),
         rules(_endless),
@@ -108,6 +118,7 @@ def _endless(_path: str, _text: str) -> Rows:
         answering(("NET_ACCESS", b"a.test", 1)),
         answering(("NET_ACCESS", "a.test", "1")),
         answering(("NET_ACCESS", "a.test", True)),
+        answering(("NET_ACCESS", "a.test", 10**5000)),
         answering((["NET_ACCESS"], "a.test", 1)),
         answering(("DYNAMIC_CODE_LOAD", "NONE", 1)),
         answering(("TOOL_CLASSES", " ", 1)),
@@ -121,6 +132,12 @@ def test_what_goes_wrong_is_not_known(rule: AddedRules) -> None:
     assert "did not answer" in doubt.reason
     assert len(doubt.reason) < 300
     assert doubt.key != rule.extraction("a.md", b"other").unclassified[0].key
+
+
+def test_what_a_rule_prints_is_no_output_of_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever reads our JSON reads nothing of it; a person still sees it."""
+    rules(_printing).extraction("a.md", b"text")
+    assert capsys.readouterr() == ("", "looking\n")
 
 
 def test_ctrl_c_is_for_us() -> None:

@@ -5,10 +5,14 @@ of a file, never what others found in it, and what it returns joins that. Whatev
 function (an exception, an answer that has not the form, too many of them) makes the file unclassified:
 a rule that cannot answer is no reason to know less.
 
+What a function prints goes where messages go: what this program says on its output is its own.
+
 Not promised: an end. A function runs in this process and may take as long as it likes.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stdout
 from itertools import islice
 from typing import Final, Protocol
 
@@ -45,6 +49,7 @@ UNCLASSIFIED: Final = "UNCLASSIFIED"
 MOST_ROWS: Final = 10_000
 """Answers of one rule about one file; one that has more is not believed at all."""
 
+_MOST_LINE: Final = 1 << 31
 _MOST_REASON: Final = 200
 _PARTS: Final = 3
 _DIMENSIONS: Final = {each.value: each for each in Dimension}
@@ -87,11 +92,14 @@ NO_RULES: Final = AddedRules()
 
 def _looked(look: Look, path: str, text: str, content: bytes) -> Extraction:
     try:
-        rows = list(islice(look.examine(path, text), MOST_ROWS + 1))
+        with redirect_stdout(sys.stderr):
+            rows = list(islice(look.examine(path, text), MOST_ROWS + 1))
         if len(rows) > MOST_ROWS:
             raise ValueError(f"more than {MOST_ROWS:,} answers")
         return _extraction(look.name, rows)
-    except (Exception, SystemExit, GeneratorExit) as fault:  # noqa: BLE001 - whatever it is, nothing is known
+    except KeyboardInterrupt:  # a person's, as far as anybody can tell
+        raise
+    except BaseException as fault:  # noqa: BLE001 - whatever it is, nothing is known
         said = str(fault) if type(fault) in (ValueError, ConsentryError) else type(fault).__name__
         reason = f"rule {look.name} did not answer: {said[:_MOST_REASON]}"
         about = Unclassified(f"rule {look.name} {digest_bytes(content)}", 1, reason)
@@ -117,7 +125,7 @@ def _checked(row: object) -> tuple[str, str, int]:
     dimension, target, line = row
     if not isinstance(dimension, str) or dimension not in (UNCLASSIFIED, *_DIMENSIONS):
         raise ValueError("an answer begins with a dimension, or `UNCLASSIFIED`")
-    if not isinstance(target, str) or type(line) is not int:
+    if not isinstance(target, str) or type(line) is not int or line > _MOST_LINE:
         raise ValueError("a target is a text, and a line is a number")
     # Whoever shows it counts from 1; a subclass of `str` could be another text each time.
     return str(dimension), "".join(target), max(line, 1)
