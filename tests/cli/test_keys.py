@@ -246,3 +246,15 @@ def test_keys_are_erased_with_the_rest(consentry: CommandLine, home: Path, plugi
     assert ended.status == 0, ended.err
     assert not (home / ".local/state/consentry").exists()
     assert (home / ".config/consentry/trusted-keys.json").exists()
+
+
+def test_a_key_is_revoked_also_where_nothing_can_be_recorded(
+    consentry: CommandLine, home: Path
+) -> None:
+    """What makes things stricter counts first; status 5 says that the ledger has nothing of it."""
+    made = answer(consentry, "keys", "make", "me")
+    (home / ".local/state/consentry/ledger.db").write_bytes(b"not a database")
+    ended = consentry("keys", "revoke", "me", "--reason", "lost")
+    assert ended.status == 5, ended.err
+    [known] = json.loads(consentry("keys", "list", "--json").out)["keys"]
+    assert (known["key_id"], known["revoked_why"]) == (made["key_id"], "lost")
