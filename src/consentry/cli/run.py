@@ -65,6 +65,7 @@ PAGE = Page(
         ("0", "the tool ended with 0"),
         ("2", "wrong usage, or no such tool; or the tool's own status"),
         ("3", "a document cannot be read; or the tool's own status"),
+        ("4", "a plugin failed its integrity check, so nothing was started"),
         ("5", "the ledger cannot be written; the tool did not run, or the message says so"),
         ("75", "a question waits for its answer"),
         ("124", "the time limit was reached"),

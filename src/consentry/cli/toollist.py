@@ -31,6 +31,7 @@ PAGE = Page(
         ("1", "listed, and a tool among them cannot be read"),
         ("2", "wrong usage, or a named folder that cannot be used"),
         ("3", "a document that every tool depends on cannot be read"),
+        ("4", "a plugin failed its integrity check, so nothing is listed"),
         ("5", "the ledger cannot be read"),
         ("126", "the configuration or the state directory is not safe to use"),
     ),

@@ -42,6 +42,7 @@ PAGE = Page(
         ("0", "compared; nothing to take out is an answer, too"),
         ("2", "wrong usage, no such tool, no run to compare with, or the file cannot be written"),
         ("3", "its manifest, or a document that it depends on, cannot be read"),
+        ("4", "a plugin failed its integrity check, so nothing was written"),
         ("5", "the ledger cannot be read"),
         ("126", "the configuration or the state directory is not safe to use"),
     ),

@@ -43,6 +43,7 @@ PAGE = Page(
         ("0", "shown; a tool that could not run here is shown, too"),
         ("2", "wrong usage, no such tool, or a file that it names cannot be used"),
         ("3", "its manifest, or a document that it depends on, cannot be read"),
+        ("4", "a plugin failed its integrity check, so nothing is shown"),
         ("5", "the ledger cannot be read"),
         ("126", "the configuration or the state directory is not safe to use"),
         ("127", "with --quiet: a program that it names was not found, so there is no digest"),

@@ -37,6 +37,7 @@ PAGE = Page(
     statuses=(
         ("0", "written"),
         ("2", "wrong usage, the code cannot be found or read, or the file is there already"),
+        ("4", "a plugin failed its integrity check, so nothing was examined"),
     ),
     read_on=("docs/how-to/write-a-wish.md; docs/reference/wish.md.",),
 )
