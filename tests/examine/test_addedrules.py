@@ -65,7 +65,7 @@ def test_a_rule_may_say_that_it_cannot_tell() -> None:
 def test_a_rule_is_given_the_path_and_the_text() -> None:
     """Bytes that are no text are replaced; a file with a NUL is not given to it."""
     seen: list[tuple[str, str]] = []
-    rule = rules(lambda path, text: seen.append((path, text)) or ())  # type: ignore[func-returns-value] # noted
+    rule = rules(lambda path, text: seen.append((path, text)) or ())  # type: ignore[func-returns-value,redundant-expr] # noted
     assert rule.extraction("d/a.md", "Grüße\xff".encode("latin-1")) == NOTHING_FOUND
     assert rule.extraction("d/b.md", b"a\0b") == NOTHING_FOUND
     assert seen == [("d/a.md", "Gr\ufffd\ufffde\ufffd")]

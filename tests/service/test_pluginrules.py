@@ -9,22 +9,26 @@ from hypothesis import strategies as st
 
 import consentry
 from consentry.base.canonical import digest_json
+from consentry.base.values import dataclass
 from consentry.declare.patchbundlefile import read_bundle_json
+from consentry.declare.wish import Wish
+from consentry.declare.wishfile import read_wish
 from consentry.examine.addedrules import NO_RULES, AddedRules
 from consentry.examine.filekinds import FileKind
 from consentry.examine.guard import Flags
 from consentry.examine.knowledge.added import compile_added
 from consentry.examine.pluginproblems import PluginRejected, Rejection
-from consentry.examine.verdict import Status
+from consentry.examine.sides import Side
+from consentry.examine.verdict import Status, Verdict
 from consentry.service.extracting import Extractor
-from consentry.service.guarding import Terms, change_of_bundle, check_change
+from consentry.service.guarding import Change, Terms, change_of_bundle, check_change
 from consentry.service.guardplaces import kept_extractions
 from consentry.service.patchcheck import check_patch
 from consentry.service.pluginglance import rules_if_any
 from consentry.service.pluginrules import rules_here, rules_of
 from consentry.service.plugins import FoundRoot, loaded_root
 from tests.service.conftest import MakeAround
-from tests.service.patches import adding
+from tests.service.patches import adding, bundle_of, wish_of
 from tests.service.pluginplants import TABLE, files_of, lock, own_root, plant
 from tests.service.signing import Home, home_in
 
@@ -134,11 +138,11 @@ LINES = st.lists(
 )
 
 
-@given(rows=ROWS, lines=LINES)
+@given(rows=ROWS, before=LINES, lines=LINES)
 def test_no_table_makes_an_answer_milder(
-    rows: list[tuple[str, list[str], dict[str, list[str]]]], lines: list[str]
+    rows: list[tuple[str, list[str], dict[str, list[str]]]], before: list[str], lines: list[str]
 ) -> None:
-    """Whatever rows say, also that a name gives nothing: every power and doubt stays, the status too."""
+    """Whatever rows say of both versions: every power and doubt stays, the status too."""
     text = "\n".join(
         f"[[module]]\nname = '{name}'\nimport = {json.dumps(given)}\n[module.members]\n"
         + "".join(f"{member} = {json.dumps(effects)}\n" for member, effects in members.items())
@@ -146,7 +150,7 @@ def test_no_table_makes_an_answer_milder(
     )
     tables = (compile_added({"t.toml": text.encode()}),)
     rules = AddedRules(tables=tables, digest=digest_json(text))
-    change = change_of_bundle_text("".join(lines))
+    change = change_of_texts("".join(before), "".join((*before[1:], *lines)))
     plain = check_change(change, Terms(), Extractor())
     seen = check_change(change, Terms(rules=rules), Extractor(tables=tables))
     assert {each.atom for each in plain.delta.gained} <= {each.atom for each in seen.delta.gained}
@@ -154,9 +158,58 @@ def test_no_table_makes_an_answer_milder(
     assert SEVERITY[plain.status] <= SEVERITY[seen.status]
 
 
-def change_of_bundle_text(source: str):  # type: ignore[no-untyped-def]
-    """A change that adds this source."""
-    return change_of_bundle(read_bundle_json(json.dumps(adding(source)).encode()))
+def change_of_texts(before: str, after: str) -> Change:
+    """A change of one module."""
+    bundle = bundle_of({"app.py": before}, {"app.py": after})
+    return change_of_bundle(read_bundle_json(json.dumps(bundle).encode()))
+
+
+COVERING = '[[module]]\nname = "math"\n[module.members]\nfloor = ["net:any", "proc:any"]\n'
+BEFORE = "import math\nmath.floor(1)\n"
+GAINING = f"{BEFORE}import subprocess\nsubprocess.run(['rm', 'a'])\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Everything:
+    """A rule that finds every power in every file."""
+
+    name: str = "cover/rules/all.py"
+
+    def examine(self, _path: str, _text: str) -> list[tuple[str, str, int]]:
+        """As the class says."""
+        classes = [("TOOL_CLASSES", each, 1) for each in ("python", "shell", "web")]
+        return [("NET_ACCESS", "*", 1), ("PROC_EXEC", "*", 1), *classes]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        AddedRules(tables=(compile_added({"t.toml": COVERING.encode()}),)),
+        AddedRules(looks=(Everything(),)),
+    ],
+    ids=["table", "python"],
+)
+def test_a_rule_covers_nothing_that_a_change_gains(
+    rules: AddedRules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In threes: what it finds in the version before hides nothing; a wish allows it; without the control it passes."""
+
+    def verdict(after: str, wish: Wish | None = None) -> Verdict:
+        terms = Terms(wish=wish, rules=rules)
+        return check_change(change_of_texts(BEFORE, after), terms, Extractor(tables=rules.tables))
+
+    blocked = verdict(GAINING)
+    assert blocked.status is Status.BLOCKED
+    assert {each.atom.target for each in blocked.delta.gained} >= {"rm"}
+    # What only the rule knows was there before, and is not gained.
+    assert verdict(f"{BEFORE}x = 1\n").status is Status.PASS
+
+    allowed = wish_of(proc_exec="ALLOWLIST", tool_classes=["shell", "python"])
+    wish = read_wish(json.dumps(allowed).encode(), "wish.json")
+    assert verdict(GAINING, wish).status is Status.PASS
+
+    monkeypatch.setattr(Side, "without_plugins", property(lambda side: side))
+    assert verdict(GAINING).status is Status.PASS
 
 
 # ---- evidence, through the loader

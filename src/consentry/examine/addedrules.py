@@ -26,6 +26,7 @@ from consentry.examine.atoms import (
     Atom,
     Extraction,
     Found,
+    Provenance,
     Unclassified,
     calling,
     joined,
@@ -115,7 +116,7 @@ def _extraction(name: str, rows: list[tuple[str, str, int]]) -> Extraction:
             doubts[Unclassified(f"rule {name} {target}", line, reason)] = None
         else:
             for atom in _atoms(_DIMENSIONS[dimension], target):
-                found[Found(atom, line, f"rule {name}")] = None
+                found[Found(atom, line, f"rule {name}", Provenance.PLUGIN)] = None
     return Extraction(tuple(found), tuple(doubts))
 
 

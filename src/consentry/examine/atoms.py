@@ -48,10 +48,11 @@ OPERATIONS: Final = {
 
 
 class Provenance(StrEnum):
-    """How it is known: code does it, or a document says that something is brought in that may."""
+    """How it is known: code does it, a document brings in what may, or a plugin's rule alone says so."""
 
     CODE = "code"
     DECLARED = "declared"
+    PLUGIN = "plugin"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -3,6 +3,9 @@
 The difference is taken of surfaces, so that a power which another one already covered is none; it is
 then told by the atoms that make it up, with the first place where each stands. What was taken away is
 listed with `after` below `before` and never counts against a change.
+
+What rules of plugins add counts on both sides, and what is gained without them is gained as well: a rule
+that finds more in the version before must not cover what the change adds.
 """
 
 from collections.abc import Iterator
@@ -67,10 +70,20 @@ def delta_between(before: Side, after: Side) -> Delta:
     return Delta(
         was,
         is_now,
-        tuple(_steps(was, is_now, after, gained=True)),
+        tuple(_gained(before, after, was, is_now)),
         tuple(_steps(is_now, was, before, gained=False)),
         tuple(each for each in after.doubts if each.about.key not in known),
     )
+
+
+def _gained(before: Side, after: Side, was: Surface, is_now: Surface) -> list[Step]:
+    found = {step.atom: step for step in _steps(was, is_now, after, gained=True)}
+    ours = before.without_plugins, after.without_plugins
+    if ours != (before, after):
+        lower, higher = (surface_of(side.atoms) for side in ours)
+        for step in _steps(lower, higher, ours[1], gained=True):
+            found.setdefault(step.atom, step)
+    return sorted(found.values(), key=lambda step: _order(step.atom))
 
 
 def _steps(lower: Surface, higher: Surface, side: Side, *, gained: bool) -> Iterator[Step]:

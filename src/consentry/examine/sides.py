@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, Protocol
 
 from consentry.base.canonical import digest_bytes
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, replace
 from consentry.declare.patchbundle import Blob
 from consentry.examine.acrossfiles import powers_across
 from consentry.examine.addedrules import NO_RULES, AddedRules
@@ -20,6 +20,7 @@ from consentry.examine.atoms import (
     Atom,
     Extraction,
     Found,
+    Provenance,
     Unclassified,
     calling,
     reading,
@@ -92,6 +93,12 @@ class Side:
         """The powers alone."""
         return frozenset(each.found.atom for each in self.found)
 
+    @property
+    def without_plugins(self) -> "Side":
+        """The same as our tables alone know it."""
+        ours = [each for each in self.found if each.found.provenance is not Provenance.PLUGIN]
+        return self if len(ours) == len(self.found) else replace(self, found=tuple(ours))
+
 
 Job = tuple[FileKind, bytes]
 Extract = Callable[[Iterable[Job]], Iterable[Extraction]]
@@ -156,14 +163,18 @@ def examine_side(
 def _across(
     extractions: Mapping[str, Extraction], tree: SourceTree, rules: AddedRules
 ) -> Iterator[tuple[str, Found]]:
-    yield from powers_across(extractions, tree)
+    ours = list(powers_across(extractions, tree))
+    yield from ours
     if rules.tables:
         from consentry.examine.knowledge.added import extended_knowledge  # noqa: PLC0415 - plugins
         from consentry.examine.knowledge.reader import used  # noqa: PLC0415 - as above
 
         with used(extended_knowledge(rules.tables)):
             more = list(powers_across(extractions, tree))
-        yield from more
+        known = frozenset(ours)
+        for path, power in more:
+            if (path, power) not in known:
+                yield path, replace(power, provenance=Provenance.PLUGIN)
 
 
 def _led_to(
@@ -240,12 +251,13 @@ def _linked(
 
 def _classes(kind: FileKind, extraction: Extraction) -> Iterator[Found]:
     """The tool classes that follow from what a file does, at the line that says so first."""
-    seen: set[str] = set()
+    seen: set[tuple[str, bool]] = set()
     for each in extraction.found:
+        is_ours = each.provenance is not Provenance.PLUGIN
         names = [_CLASSES.get(each.atom.dimension), "python" if kind is FileKind.PYTHON else None]
         for name in names:
-            if name is not None and name not in seen:
-                seen.add(name)
+            if name is not None and (name, is_ours) not in seen:
+                seen.add((name, is_ours))
                 yield Found(calling(name), each.line, each.reason, each.provenance)
 
 

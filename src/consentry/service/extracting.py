@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from consentry.base.canonical import digest_bytes
 from consentry.base.values import replace
-from consentry.examine.atoms import Extraction, unclassified
+from consentry.examine.atoms import Extraction, Provenance, unclassified
 from consentry.examine.filekinds import FileKind, extract_file
 from consentry.examine.sides import Job
 
@@ -117,7 +117,8 @@ def extract_job(kind: str, content: bytes, tables: tuple[bytes, ...] = ()) -> by
 def read_one(kind: FileKind, content: bytes, tables: tuple[bytes, ...] = ()) -> Extraction:
     """What one file gives; a fault of an extractor is something that is not known, never nothing.
 
-    With tables of plugins it is read twice: what our tables say stands, whatever others add to it.
+    With tables of plugins it is read twice: what our tables say stands, whatever others add to it,
+    and what they add is marked as theirs.
     """
     ours = _read_one(kind, content)
     if not tables:
@@ -127,10 +128,13 @@ def read_one(kind: FileKind, content: bytes, tables: tuple[bytes, ...] = ()) -> 
 
     with used(extended_knowledge(tables)):
         added = _read_one(kind, content)
+    known, doubts = frozenset(ours.found), frozenset(ours.unclassified)
+    more = (replace(e, provenance=Provenance.PLUGIN) for e in added.found if e not in known)
+    unclear = (replace(e, key=f"plugin {e.key}") for e in added.unclassified if e not in doubts)
     return replace(
         ours,
-        found=tuple(dict.fromkeys((*ours.found, *added.found))),
-        unclassified=tuple(dict.fromkeys((*ours.unclassified, *added.unclassified))),
+        found=tuple(dict.fromkeys((*ours.found, *more))),
+        unclassified=tuple(dict.fromkeys((*ours.unclassified, *unclear))),
     )
 
 

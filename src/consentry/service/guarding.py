@@ -234,8 +234,10 @@ def _with_dependencies(side: Side, names: Iterable[str], rules: AddedRules) -> S
         if atoms is None:
             about = Unclassified(f"dependency pypi:{name}", 1, f"dependency {name}: in no table")
             doubts.append(Doubt(NEW_DEPENDENCIES, about))
-        for atom in (*(atoms or ()), *_added_atoms(name, rules)):
-            made = Found(atom, 1, f"dependency {name}", Provenance.DECLARED)
+        known = dict.fromkeys(atoms or (), Provenance.DECLARED)
+        added = dict.fromkeys(_added_atoms(name, rules), Provenance.PLUGIN)
+        for atom, provenance in {**added, **known}.items():
+            made = Found(atom, 1, f"dependency {name}", provenance)
             found.append(Sited(NEW_DEPENDENCIES, made))
     return replace(side, found=tuple(found), doubts=tuple(doubts))
 
