@@ -49,6 +49,8 @@ class Budget:
     @classmethod
     def of(cls, given: Mapping[str, int] | None) -> "Budget":
         """As a caller spells it; raises for a kind that there is not."""
+        if given is not None and not isinstance(given, Mapping):
+            raise problem("budget", "this is no table of how often something may be done")
         return cls({_kind(name): most for name, most in (given or {}).items()})
 
     def __bool__(self) -> bool:

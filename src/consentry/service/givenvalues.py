@@ -27,9 +27,13 @@ def words_of(name: str, given: Sequence[Word]) -> tuple[str, ...]:
 
 def positive(name: str, given: _Number | None) -> _Number | None:
     """A limit, if one was given."""
-    if given is not None and not 0 < given < math.inf:
+    if given is not None and not (_is_number(given) and 0 < given < math.inf):
         raise wrong(f"`{name}` is `{given}`, which is no limit")
     return given
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, int | float) and not isinstance(given, bool)
 
 
 def one_of(name: str, given: str | None, words: type[_Words]) -> _Words | None:

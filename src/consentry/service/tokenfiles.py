@@ -21,7 +21,11 @@ from consentry.base.values import dataclass
 from consentry.decide.budgets import UseKind
 from consentry.decide.tokenrecords import refused
 from consentry.decide.tokens import FsReadWriteCapability
-from consentry.enforce.configescapes import config_escapes
+from consentry.enforce.configescapes import (
+    config_escapes,
+    is_of_repository,
+    is_repository_mark,
+)
 from consentry.enforce.layer import FileType
 from consentry.service.givenvalues import Word, wrong
 from consentry.service.programsearch import is_protected
@@ -56,14 +60,16 @@ class TokenFiles:
         there = self._existing(path)
         self._may_read(there)
         self._use(UseKind.FS_READ, "read", there)
-        return there.read(most, on_race=self._on_race)  # consentry-fence: race-unhandled: on record, and the caller is refused
+        # consentry-fence: race-unhandled: on record, and the caller is refused
+        return there.read(most, on_race=self._on_race)
 
     def list(self, path: Word = ".") -> tuple[str, ...]:
         """The names in a folder; the token has to cover the folder and all below."""
         there = self._existing(path)
         self._may_read(there, is_tree=True)
         self._use(UseKind.FS_READ, "list", there)
-        return there.names(on_race=self._on_race)  # consentry-fence: race-unhandled: on record, and the caller is refused
+        # consentry-fence: race-unhandled: on record, and the caller is refused
+        return there.names(on_race=self._on_race)
 
     def create(self, path: Word, content: bytes) -> None:
         """Makes a file that does not exist yet."""
@@ -88,33 +94,37 @@ class TokenFiles:
         there = SandboxedPath.create_new(self.jail, self._plain(path)).unwrap()
         self._may_write(there, FileType.FOLDER)
         self._use(UseKind.FS_WRITE, "make_folder", there)
-        there.make_folder(_FOLDER_MODE, on_race=self._on_race)  # consentry-fence: race-unhandled: on record, and the caller is refused
+        # consentry-fence: race-unhandled: on record, and the caller is refused
+        there.make_folder(_FOLDER_MODE, on_race=self._on_race)
 
     def remove(self, path: Word) -> None:
         """Removes a file or an empty folder."""
         there = self._existing(path)
         self._may_write(there, FileType.FILE)
         self._use(UseKind.FS_WRITE, "remove", there)
-        there.remove(on_race=self._on_race)  # consentry-fence: race-unhandled: on record, and the caller is refused
+        # consentry-fence: race-unhandled: on record, and the caller is refused
+        there.remove(on_race=self._on_race)
 
     def _make(self, there: SandboxedPath, content: bytes) -> None:
         _check_content(content)
         self._may_write(there, FileType.FILE)
         self._use(UseKind.FS_WRITE, "create", there)
-        there.write_new(content, _MODE, on_race=self._on_race)  # consentry-fence: race-unhandled: on record, and the caller is refused
+        # consentry-fence: race-unhandled: on record, and the caller is refused
+        there.write_new(content, _MODE, on_race=self._on_race)
 
     def _replace(self, there: SandboxedPath, content: bytes) -> None:
         _check_content(content)
         self._may_write(there, FileType.FILE)
         self._use(UseKind.FS_WRITE, "replace", there)
-        there.replace(content, on_race=self._on_race)  # consentry-fence: race-unhandled: on record, and the caller is refused
+        # consentry-fence: race-unhandled: on record, and the caller is refused
+        there.replace(content, on_race=self._on_race)
 
     def _existing(self, path: Word) -> SandboxedPath:
         return SandboxedPath.create(self.jail, self._plain(path)).unwrap()
 
-    def _plain(self, path: Word) -> str:
-        spelled = os.fspath(path)
-        if not spelled or "\0" in spelled:
+    def _plain(self, path: object) -> str:
+        spelled = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+        if not isinstance(spelled, str) or not spelled or "\0" in spelled:
             raise wrong("`path` is a path below the workspace")
         return spelled
 
@@ -141,6 +151,24 @@ class TokenFiles:
                     f"`{name}` was not written: {hit.escape.why}",
                     help_line="only a token whose `write` names that very path is for it",
                 )
+        self._require_no_repository(there, kind)
+
+    def _require_no_repository(self, there: SandboxedPath, kind: FileType) -> None:
+        """Raises for a `HEAD` that would make a repository of what lies beside it already."""
+        name = os.fsencode(there.relative.name)
+        if kind is FileType.FOLDER or not is_repository_mark(name):
+            return
+        folder = SandboxedPath.create(self.jail, str(there.relative.parent)).unwrap()
+        siblings = [os.fsencode(each) for each in folder.names(on_race=self._on_race)]  # consentry-fence: race-unhandled: on record, and the caller is refused
+        is_one = any(map(is_repository_mark, siblings))
+        is_obeyed = not is_one and any(map(is_of_repository, siblings))
+        if is_obeyed and not self._spells_out(there.relative.parts):
+            raise Refused(
+                Code.TOKEN_REFUSED,
+                f"`{there.relative}` was not written: git would take its folder for a repository, "
+                "and obey what lies there",
+                help_line="only a token whose `write` names that very path is for it",
+            )
 
     def _beside_head(self, there: SandboxedPath) -> tuple[int, ...]:
         """The names on the way that lie beside a `HEAD`, as in a bare repository."""
@@ -175,5 +203,6 @@ def _pattern(there: SandboxedPath, *, is_tree: bool = False) -> str:
 
 
 def _check_content(content: object) -> None:
-    if not isinstance(content, bytes | bytearray | memoryview):
+    is_bytes = isinstance(content, bytes | bytearray | memoryview)
+    if not is_bytes or (isinstance(content, memoryview) and not content.c_contiguous):
         raise UsageProblem(Code.USAGE, "`content` is bytes; a text has to be encoded")
