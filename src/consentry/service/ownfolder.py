@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, FilesystemRace, Refused, UsageProblem
+from consentry.base.errors import ConsentryError, FilesystemRace, Refused, UsageProblem, Where
 from consentry.base.paths import SandboxedPath
 from consentry.enforce.hops import leads_through
 from consentry.enforce.ownership import stranger_over_file, stranger_over_folder
@@ -41,7 +41,8 @@ def read_own(around: Surroundings, name: str, workspace: Workspace | None = None
     require_own(around, folder, file, workspace)
     try:
         return SandboxedPath.create(folder, name).unwrap().read(MOST_BYTES, on_race=recorded)
-    except FilesystemRace:
+    except FilesystemRace as race:
+        race.at(Where(str(file)))
         raise
     except (ConsentryError, OSError) as problem:
         raise _unusable(file, problem) from problem
@@ -59,7 +60,8 @@ def write_own(around: Surroundings, name: str, content: bytes) -> None:
         else:
             fresh = SandboxedPath.create_new(folder, name).unwrap()
             fresh.write_new(content, on_race=recorded)
-    except FilesystemRace:
+    except FilesystemRace as race:
+        race.at(Where(str(folder / name)))
         raise
     except (ConsentryError, OSError) as problem:
         raise _unusable(folder / name, problem) from problem
