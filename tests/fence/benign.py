@@ -51,6 +51,12 @@ BENIGN: dict[str, str] = {
     "token-used": GIVEN + "return token.packages\n",
     "token-passed": GIVEN + "return install(token, token.packages)\n",
     "token-minted": "from consentry.decide.tokens import mint\ntoken = mint(1, 2)\n",
+    "class-for-mint": TOKENS
+    + "import consentry\nconsentry.mint(NpmInstallCapability, consent=1)\n",
+    "class-for-imported-mint": TOKENS
+    + "from consentry.decide.tokens import mint\nmint(NpmInstallCapability, {}, 1, 2, 3)\n",
+    "class-for-a-part": TOKENS
+    + "from consentry.decide.tokenparts import part_of\npart_of(1, NpmInstallCapability)\n",
     "token-dumped": GIVEN + "return token.model_dump()\n",
     "other-copied": GIVEN + "import copy\n    return copy.copy({})\n",
     "text-replaced": GIVEN + "return 'x'.replace(token.name, 'y')\n",

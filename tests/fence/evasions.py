@@ -143,6 +143,10 @@ HAND_ONS = _rows(
     + "from typing import get_args\nT = NpmInstallCapability | None\nget_args(T)[0]()\n",
     own_isinstance=TOKENS
     + "def isinstance(a, b):\n    return b()\nisinstance(1, NpmInstallCapability)\n",
+    own_mint=TOKENS + "def mint(kind):\n    return kind()\nmint(NpmInstallCapability)\n",
+    foreign_mint=TOKENS + "from elsewhere import mint\nmint(NpmInstallCapability)\n",
+    rebound_mint=TOKENS
+    + "from consentry import mint\nmint = lambda kind: kind()\nmint(NpmInstallCapability)\n",
     own_cast=TOKENS + "def cast(kind, x):\n    return kind(**x)\ncast(NpmInstallCapability, {})\n",
     own_equality=TOKENS
     + "class E:\n    def __eq__(self, kind): kind()\nE() == NpmInstallCapability\n",

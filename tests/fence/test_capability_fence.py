@@ -90,13 +90,15 @@ def test_a_stranger_has_neither_home_nor_tests_nor_comments() -> None:
 
 
 def test_a_comment_with_a_reason_answers_a_push_or_a_race_and_never_a_token() -> None:
-    """In our own source, on the same line, for the rule it names, and only with a reason."""
+    """In our own source, there or alone on the line before, for its rule, and only with a reason."""
     said = "run(['git', 'push'])  # consentry-fence: command-pushes: a person started this\n"
-    assert rules_of(said, OUR_REPOSITORY) == set()
+    before = "# consentry-fence: command-pushes: a person started this\nrun(['git', 'push'])\n"
+    assert rules_of(said, OUR_REPOSITORY) == rules_of(before, OUR_REPOSITORY) == set()
     for wrong in (
         "run(['git', 'push'])  # consentry-fence: command-pushes:\n",
         "run(['git', 'push'])  # consentry-fence: race-unhandled: other rule\n",
-        "# consentry-fence: command-pushes: other line\nrun(['git', 'push'])\n",
+        "x = 1  # consentry-fence: command-pushes: not alone\nrun(['git', 'push'])\n",
+        "# consentry-fence: command-pushes: too far away\n\nrun(['git', 'push'])\n",
     ):
         assert Rule.PUSH in rules_of(wrong, OUR_REPOSITORY)
     token = TOKENS + "NpmInstallCapability()  # consentry-fence: token-made: please\n"

@@ -152,6 +152,12 @@ class _Lines:
         return len(self._line(line)[:offset].decode("utf-8", "replace")) + 1
 
     def hushes(self, line: int, rule: Rule) -> bool:
-        """Whether a comment on that line answers the rule, with a reason."""
-        found = _COMMENT.search(self._line(line).decode("utf-8", "replace"))
+        """Whether a comment there, or alone on the line before, answers the rule with a reason."""
+        before = self._line(line - 1).strip()
+        return self._answers(self._line(line), rule) or (
+            before.startswith(b"#") and self._answers(before, rule)
+        )
+
+    def _answers(self, line: bytes, rule: Rule) -> bool:
+        found = _COMMENT.search(line.decode("utf-8", "replace"))
         return found is not None and found[1] == rule.value

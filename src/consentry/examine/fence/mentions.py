@@ -70,6 +70,14 @@ _TYPING: Final[dict[str, tuple[int, ...]]] = {
     "NewType": (1,),
     "assert_type": (1,),
 }
+_TAKERS: Final = frozenset(
+    {
+        *("consentry.mint", "consentry.decide.tokens.mint"),
+        "consentry.decide.tokenparts.part_of",
+    }
+)
+"""Functions of ours that are told by a class which token is meant."""
+_TAKES: Final = frozenset(path.rpartition(".")[2] for path in _TAKERS)
 _TYPING_MODULES: Final = frozenset({"typing", "typing_extensions"})
 _VALIDATES: Final = frozenset({"validate_call", "validate_arguments"})
 
@@ -156,18 +164,22 @@ class Mentions:
             as_types = (1,)
         elif is_plain and name in _ASK_ABOUT:
             as_types = (0,)
-        elif name in _TYPING and self._is_of_typing(node.func):
+        elif name in _TYPING and self._path(node.func).rpartition(".")[0] in _TYPING_MODULES:
             as_types = _TYPING[name]
+        elif name in _TAKES and self._path(node.func) in _TAKERS:
+            as_types = (0, 1)
         for position, argument in enumerate(node.args):
             self._push(Role.TYPE if position in as_types else Role.ARGUMENT, argument)
         for keyword in node.keywords:
             is_bound = name == "TypeVar" and keyword.arg in ("bound", "default")
+            is_bound |= as_types == (0, 1) and keyword.arg in ("capability", "wanted")
             self._push(Role.TYPE if is_bound else Role.ARGUMENT, keyword.value)
 
-    def _is_of_typing(self, function: ast.expr) -> bool:
+    def _path(self, function: ast.expr) -> str:
+        """The dotted name of a function, by what its first name was imported as."""
         first, _, rest = dotted(function).partition(".")
-        whole = f"{self.bound.get(first, '')}.{rest}" if rest else self.bound.get(first, "")
-        return whole.rpartition(".")[0] in _TYPING_MODULES
+        start = self.bound.get(first, "")
+        return f"{start}.{rest}" if start and rest else start
 
     def same_role(self, node: ast.expr, role: Role) -> None:
         """What gives one of its parts as it is."""
