@@ -194,6 +194,7 @@ def test_table_and_commands_agree() -> None:
         "init",
         "tool",
         "plugins",
+        "keys",
         "trust",
         "schema",
         "guard",
