@@ -100,6 +100,13 @@ else
 fi
 say "What was granted and never used? A smaller manifest is offered"
 try consentry tool narrow build-latex
+say "A plugin is loaded as it was locked, or not at all"
+cp -r "$OLDPWD/plugins" "$XDG_CONFIG_HOME/consentry/plugins"
+try consentry plugins verify --own
+try consentry tool show count-note-words --quiet
+printf 'MARKS = frozenset()\n' > "$XDG_CONFIG_HOME/consentry/plugins/example-notes/rules/marks.py"
+try consentry tool list
+rm -r "$XDG_CONFIG_HOME/consentry/plugins"
 say "Nothing on record was changed since"
 try consentry audit verify
 say "That is the main job. examples/tour.sh shows the rest: exec, rehearsing, learning, attacks, proofs"

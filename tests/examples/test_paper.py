@@ -179,5 +179,7 @@ def test_the_demo_plays_by_itself(tmp_path: Path) -> None:
     assert "nobody can be asked" in done.stdout
     assert "read your key: it is not there" in done.stdout
     assert "asks to go from minimal to filesystem" in done.stdout
+    assert "rejected (integrity_mismatch)" in done.stdout
+    assert "(exit status 4)" in done.stdout
     assert "events verify, in 1 chain" in done.stdout
     assert list(tmp_path.iterdir()) == []
