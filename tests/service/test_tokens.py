@@ -68,7 +68,7 @@ def test_git_commits_in_the_box_with_a_token(place: Place) -> None:
     done = commit(place.desk, token)
     assert (done.status, done.violations) == ("success", ())
     assert place.git("log", "-1", "--format=%an %s") == "Ada two\n"
-    assert (done.record["sandbox"]["engine"], done.record["user"]["tokenId"]) == (  # type: ignore[call-overload, index]
+    assert (done.record["sandbox"]["engine"], done.record["user"]["tokenId"]) == (
         "native",
         token.token_id,
     )

@@ -47,6 +47,7 @@ class Grammar:
     """The options of one operation: those alone, those with a value, and what it writes.
 
     One that `starts_itself` has git start git once more, as a merge does to keep what was changed.
+    The options in `always` come first: a repository's own programs for differences are not asked.
     """
 
     flags: frozenset[str]
@@ -54,6 +55,7 @@ class Grammar:
     writes: str | None = None
     takes_words: bool = True
     starts_itself: bool = False
+    always: tuple[str, ...] = ()
 
 
 _LOOKS: Final = (
@@ -67,6 +69,8 @@ _LOOKS_VALUED: Final = (
     "--pretty --date --diff-filter --unified -U -S -G"
 )
 
+_PLAIN: Final = ("--no-ext-diff", "--no-textconv")
+
 
 def _grammar(
     flags: str,
@@ -75,9 +79,10 @@ def _grammar(
     *,
     takes_words: bool = True,
     starts_itself: bool = False,
+    always: tuple[str, ...] = (),
 ) -> Grammar:
     options, with_value = frozenset(flags.split()), frozenset(valued.split())
-    return Grammar(options, with_value, writes, takes_words, starts_itself)
+    return Grammar(options, with_value, writes, takes_words, starts_itself, always)
 
 
 GRAMMARS: Final[Mapping[GitLocalOperation, Grammar]] = {
@@ -88,9 +93,9 @@ GRAMMARS: Final[Mapping[GitLocalOperation, Grammar]] = {
         "--short -s --branch -b --porcelain --long -z --ignored --no-renames",
         "--porcelain --untracked-files",
     ),
-    GitLocalOperation.DIFF: _grammar(_LOOKS, _LOOKS_VALUED),
-    GitLocalOperation.LOG: _grammar(_LOOKS, _LOOKS_VALUED),
-    GitLocalOperation.SHOW: _grammar(_LOOKS, _LOOKS_VALUED),
+    GitLocalOperation.DIFF: _grammar(_LOOKS, _LOOKS_VALUED, always=_PLAIN),
+    GitLocalOperation.LOG: _grammar(_LOOKS, _LOOKS_VALUED, always=_PLAIN),
+    GitLocalOperation.SHOW: _grammar(_LOOKS, _LOOKS_VALUED, always=_PLAIN),
     GitLocalOperation.ADD: _grammar(
         "--all -A --update -u --force -f --verbose -v --dry-run --intent-to-add -N", "", REPOSITORY
     ),

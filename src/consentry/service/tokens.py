@@ -12,7 +12,7 @@ the box is for, and, over our own source and plugins, the fence.
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
@@ -21,14 +21,13 @@ from consentry.decide.budgets import UseKind
 from consentry.decide.consent import Consent
 from consentry.decide.consentcheck import ConsentNeed
 from consentry.decide.gitoperations import GRAMMARS, check_words, operation_named
+from consentry.decide.tokenparts import part_of
 from consentry.decide.tokenrecords import TokenUse, refused
 from consentry.decide.tokens import (
     NPM_WRITES,
     SCRIPT_PROGRAMS,
     AnyToken,
     BaseToken,
-    CapabilityBundle,
-    FsReadWriteCapability,
     GitLocalOpsCapability,
     MintOrder,
     NpmInstallCapability,
@@ -66,11 +65,9 @@ _GIT_SETTINGS: Final = (
     "commit.gpgSign=false",
     "tag.gpgSign=false",
     "credential.helper=",
-    "diff.external=",
     "diff.ignoreSubmodules=all",
     "gc.auto=0",
     "maintenance.auto=false",
-    "merge.tool=",
     "protocol.allow=never",
     "status.submoduleSummary=false",
     "submodule.recurse=false",
@@ -91,8 +88,6 @@ _GIT_ENVIRONMENT: Final[Mapping[str, str]] = {
 
 _GIT_AGAIN: Final = ("/usr/lib/git-core/git", "/usr/libexec/git-core/git")
 _MOST_TARGET: Final = 1000
-
-Part = TypeVar("Part", NpmInstallCapability, FsReadWriteCapability, GitLocalOpsCapability)
 
 
 class Uses(Protocol):
@@ -190,7 +185,7 @@ class TokenDesk:
         grammar = GRAMMARS[wanted]
         writes = grammar.writes
         wish = RunWish(
-            words=("git", "--no-pager", *settings, wanted.value, *taken),
+            words=("git", "--no-pager", *settings, wanted.value, *grammar.always, *taken),
             write=() if writes is None else (os.path.normpath(f"{place}/{writes}") + "/",),
             execute=_git_itself() if grammar.starts_itself else (),
             network=("none",),
@@ -259,22 +254,6 @@ class TokenDesk:
             request_id=None if consent is None else consent.terms.request_id,
             token=UnderToken(token.token_id, lambda: self.uses.use_of(use)),
         )
-
-
-def part_of(token: object, wanted: type[Part]) -> Part:
-    """The token of that kind: the one in hand, or the one in a bundle."""
-    if isinstance(token, CapabilityBundle):
-        for each in token.parts:
-            if isinstance(each, wanted):
-                return each
-        raise refused(token.token_id, f"has no `{wanted.__name__}` in it")
-    if not isinstance(token, wanted):
-        name = type(token).__name__
-        raise Refused(
-            Code.TOKEN_REFUSED,
-            f"this is done with a `{wanted.__name__}`, and `{name}` is none; nothing was done",
-        )
-    return token
 
 
 def place_of(token: BaseToken, workspace: Word | None, around: Surroundings) -> str:
