@@ -19,6 +19,7 @@ from consentry.base.paths import RaceSink, SandboxedPath
 from consentry.base.result import Err, Ok
 from consentry.base.values import dataclass
 from consentry.decide.budgets import UseKind
+from consentry.decide.tokenparts import part_of
 from consentry.decide.tokenrecords import refused
 from consentry.decide.tokens import FsReadWriteCapability
 from consentry.enforce.configescapes import (
@@ -32,7 +33,7 @@ from consentry.service.programsearch import is_protected
 from consentry.service.protection import protected_here
 from consentry.service.races import recorded_in
 from consentry.service.runrecord import named_path
-from consentry.service.tokens import TokenDesk, part_of, place_of
+from consentry.service.tokens import TokenDesk, place_of
 from consentry.surface.lattice import Surface
 from consentry.surface.pattern import Anchor, Pattern, Wildcard
 
@@ -159,7 +160,8 @@ class TokenFiles:
         if kind is FileType.FOLDER or not is_repository_mark(name):
             return
         folder = SandboxedPath.create(self.jail, str(there.relative.parent)).unwrap()
-        siblings = [os.fsencode(each) for each in folder.names(on_race=self._on_race)]  # consentry-fence: race-unhandled: on record, and the caller is refused
+        # consentry-fence: race-unhandled: on record, and the caller is refused
+        siblings = [os.fsencode(each) for each in folder.names(on_race=self._on_race)]
         is_one = any(map(is_repository_mark, siblings))
         is_obeyed = not is_one and any(map(is_of_repository, siblings))
         if is_obeyed and not self._spells_out(there.relative.parts):
