@@ -272,3 +272,77 @@ def test_flags_that_the_new_call_refuses_work_as_ever(jail: Path) -> None:
     made = SandboxedPath.create(jail, "sub/file").unwrap()
     for flags in (os.O_PATH | os.O_RDWR, os.O_RDONLY | os.O_APPEND, os.O_PATH):
         os.close(made.open(flags, 0o7777, on_race=ignore))
+
+
+def test_what_only_names_goes_by_the_kernel_as_well(
+    jail: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`openat2` refuses every further flag with `O_PATH`; asked without them it answers by itself."""
+    answers: list[int] = []
+    beneath = openat2.beneath
+
+    def heard(folder: int, path: bytes, flags: int, mode: int) -> int:
+        answers.append(beneath(folder, path, flags, mode))
+        return answers[-1]
+
+    monkeypatch.setattr(openat2, "beneath", heard)
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    assert made.status(on_race=ignore).st_size == len("inside")
+    os.close(made.open(os.O_PATH | os.O_RDWR | os.O_TRUNC, on_race=ignore))
+    assert [answer >= 0 for answer in answers] == [way == "kernel"] * 2
+    assert read(made) == "inside"
+
+
+def test_a_file_that_is_asked_for_as_a_folder_is_no_race(jail: Path) -> None:
+    """It is what it was; nobody is told of a swap that did not happen."""
+    made = SandboxedPath.create(jail, "sub/file").unwrap()
+    races: list[FilesystemRaceDetected] = []
+    for flags in (os.O_RDONLY | os.O_DIRECTORY, os.O_PATH | os.O_DIRECTORY):
+        with pytest.raises(NotADirectoryError):
+            made.open(flags, on_race=races.append)
+    assert races == []
+
+
+def test_a_link_that_is_gone_again_when_we_look_is_a_race(
+    jail: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel said that there is no folder, and there is one: it was swapped, and swapped back."""
+    made = SandboxedPath.create(jail, "sub").unwrap()
+    races: list[FilesystemRaceDetected] = []
+    plain = os.open
+
+    def at_the_moment_of_the_link(path: str | bytes, flags: int, *rest: int, **more: int) -> int:
+        if os.fsdecode(path) != "sub":
+            return plain(path, flags, *rest, **more)
+        (jail / "sub").rename(jail / "kept")
+        (jail / "sub").symlink_to("kept")
+        try:
+            return plain(path, flags, *rest, **more)
+        finally:
+            (jail / "sub").unlink()
+            (jail / "kept").rename(jail / "sub")
+
+    monkeypatch.setattr(os, "open", at_the_moment_of_the_link)
+    with pytest.raises(FilesystemRace):
+        made.names(on_race=races.append)
+    assert [race.component for race in races] == ["sub"]
+
+
+def test_a_terminal_does_not_become_ours(way: str) -> None:
+    """Whoever has none gets no controlling terminal by a path to one, and its Ctrl-C neither."""
+    leader, terminal = os.openpty()
+    name = Path(os.ttyname(terminal))
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            with pytest.raises(NotAFile):
+                SandboxedPath.create(name.parent, name.name).unwrap().open(on_race=ignore)
+            with pytest.raises(OSError, match="No such device"):
+                os.open("/dev/tty", os.O_RDWR)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, way
+    os.close(leader)
+    os.close(terminal)

@@ -41,7 +41,10 @@ _MAKING = os.O_CREAT | os.O_EXCL
 # Emptied only once it is known whose content that is. And a pipe without a writer would hold us for
 # ever; what it is, is asked afterwards.
 _BUT_EMPTYING = ~os.O_TRUNC
-_CAREFUL = _ALWAYS | os.O_NONBLOCK
+_CAREFUL = _ALWAYS | os.O_NONBLOCK | os.O_NOCTTY
+# What only names opens nothing, and `openat2` takes no more flags with it than these.
+_NAMING = _BY_NAME | os.O_DIRECTORY | _ALWAYS
+_ON_THE_WAY = _BY_NAME | os.O_DIRECTORY
 # What is asked before a descriptor is handed out: whether it is written through, or only names.
 _SPECIAL = os.O_ACCMODE | os.O_NONBLOCK | _BY_NAME
 _KIND = 0o170000
@@ -126,6 +129,8 @@ class SandboxedPath:
             if (found.st_dev, found.st_ino) != self.jail_identity:
                 raise self._race(self.jail.name, on_race)
             careful = flags & _BUT_EMPTYING | _CAREFUL
+            if flags & _BY_NAME:
+                careful &= _NAMING
             if b"/" in way:
                 opened = openat2.beneath(directory, way, careful, mode)
             else:
@@ -228,7 +233,7 @@ class SandboxedPath:
         directory = jail
         try:
             for part in above:
-                inner = self._step(directory, part, _BY_NAME | os.O_DIRECTORY, 0, on_race)
+                inner = self._step(directory, part, _ON_THE_WAY, 0, on_race)
                 if directory != jail:
                     os.close(directory)
                 directory = inner
@@ -260,8 +265,9 @@ class SandboxedPath:
             return self.is_new
         if problem.errno != errno.ENOTDIR:
             return False
-        # On the way it was a folder; at the end a link in place of a folder answers the same.
-        return bool(flags & _BY_NAME) or _is_link(directory, part)
+        # On the way it was a folder. At the end a link in place of a folder answers the same, and so
+        # does one that has given the folder its place again.
+        return flags == _ON_THE_WAY or not _is_file(directory, part)
 
     def _checked(self, opened: int, flags: int, on_race: RaceSink) -> FileDescriptor:
         """The descriptor, of nothing but a file or a folder, and blocking as usual."""
@@ -372,3 +378,12 @@ def _is_link(directory: int, part: str) -> bool:
         return stat.S_ISLNK(os.stat(part, dir_fd=directory, follow_symlinks=False).st_mode)
     except OSError:
         return False
+
+
+def _is_file(directory: int, part: str) -> bool:
+    """Whether a plain file stands there, or something special; nothing is none."""
+    try:
+        kind = os.stat(part, dir_fd=directory, follow_symlinks=False).st_mode & _KIND
+    except OSError:
+        return False
+    return kind not in (stat.S_IFLNK, _FOLDER)
