@@ -26,7 +26,7 @@ esac
 # System packages, by their Debian names.
 python_packages=(python3 python3-venv)
 demo_packages=(texlive-latex-base)
-test_packages=(docker.io git curl tmux zsh fish openssl strace postgresql bubblewrap firejail podman chromium)
+test_packages=(docker.io git curl tmux zsh fish openssl strace postgresql bubblewrap firejail podman chromium npm)
 
 venv=.venv
 started=$SECONDS

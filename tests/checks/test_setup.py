@@ -138,7 +138,7 @@ def test_what_the_tests_start_is_installed_where_it_is_missing(asked, tree):
     said, installed = asked("git", "zsh", POSTGRES_BIN=str(tree / "none"))
     missing = [
         *(LATEX, DOCKER, "curl", "tmux", "fish", "openssl", "strace", "postgresql"),
-        *("bubblewrap", "firejail", "podman", "chromium"),
+        *("bubblewrap", "firejail", "podman", "chromium", "npm"),
     ]
     assert installed == [missing]
     assert f"installing system packages: {' '.join(missing)}" in said
@@ -149,12 +149,12 @@ def test_a_server_that_is_there_is_not_installed_again(asked, tree):
     program(tree / "server" / "initdb")
     _, installed = asked("git", "tmux", "zsh", "fish", POSTGRES_BIN=str(tree / "server"))
     engines = ("bubblewrap", "firejail", "podman")
-    assert installed == [[LATEX, DOCKER, "curl", "openssl", "strace", *engines, "chromium"]]
+    assert installed == [[LATEX, DOCKER, "curl", "openssl", "strace", *engines, "chromium", "npm"]]
 
 
 def test_without_the_right_to_install_the_tests_go_on(asked, tree):
     """What is missing is named, and said to be skipped."""
     said, installed = asked("git", "tmux", user="1000", POSTGRES_BIN=str(tree / "none"))
     assert installed == []
-    missing = f"{LATEX} {DOCKER} curl zsh fish openssl strace postgresql bubblewrap firejail podman chromium"
+    missing = f"{LATEX} {DOCKER} curl zsh fish openssl strace postgresql bubblewrap firejail podman chromium npm"
     assert f"not installed: {missing}; what starts them is left out" in said
