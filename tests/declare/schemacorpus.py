@@ -233,6 +233,7 @@ REFUSED = [
     (E, _needs("{signedBy: {}}")),
     (E, _needs("{signedBy: {anyOf: [a], allOf: [a]}}")),
     (E, _needs("{signedBy: {anyOf: [-a]}}")),
+    (E, _needs("{signedBy: {anyOf: [deadbeef]}}")),
     (E, _needs("{signedBy: {anyOf: [a]}, threshold: 0}")),
     (E, _needs("{signedBy: {anyOf: [a]}, freshness: 0d}")),
     (E, _needs("{sigstore: {trustRoot: here, identities: [{identity: a, issuer: b}]}}")),

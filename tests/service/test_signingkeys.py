@@ -9,11 +9,14 @@ from consentry.base.errors import ConsentryError, Refused, UsageProblem
 from consentry.base.units import Duration
 from consentry.base.values import replace
 from consentry.decide.evidencecase import EvidenceKind
-from consentry.declare.dsseenvelope import read_envelope
+from consentry.declare.dsseenvelope import IN_TOTO, Envelope, Signed, read_envelope
 from consentry.declare.keydocuments import PublicKeyFile, endorsement_payload, read_public_key
-from consentry.declare.trustedkeys import TrustedKey
+from consentry.declare.pluginstatement import PluginStatement, files_of
+from consentry.declare.trustedkeys import KeyList, TrustedKey
 from consentry.examine.pluginproblems import Rejection
+from consentry.examine.plugintree import read_tree
 from consentry.record.signingkey import Algorithm
+from consentry.service import signplugin
 from consentry.service.signingkeys import find_key, key_list, usable_signing_key
 from consentry.service.signplugin import sign_plugin
 from tests.decide.signing import EVA, NOW, envelope_of
@@ -66,7 +69,7 @@ def test_a_key_that_was_made_is_known_and_on_record(home: Home) -> None:
 def test_a_name_has_one_key_until_it_is_rotated(home: Home) -> None:
     """Making again is refused; names that nobody has are, too."""
     home.make_key("alice")
-    for name in ("alice", "", "a b", "../x", "a" * 65):
+    for name in ("alice", "", "a b", "../x", "a" * 65, "deadbeef", "ab" * 32):
         with pytest.raises(UsageProblem):
             home.make_key(name)
     assert len(key_list(home.around).keys) == 1
@@ -95,6 +98,18 @@ def test_another_key_under_a_name_that_has_one_needs_an_endorsement(home: Home) 
         assert refusal.value.code == "key-refused"
         desk.trust(stranger, "eva", None)
     assert [each.name for each in key_list(home.around).keys] == ["alice", "eva"]
+
+
+def test_a_signer_whose_keys_are_all_revoked_begins_anew(home: Home) -> None:
+    """A stolen key endorses nothing; the next one is compared again, and has the same name."""
+    old = home.make_key("alice")
+    with home.desk() as desk:
+        desk.revoke("alice", "stolen")
+        new = desk.trust(PublicKeyFile(EVA.public, "alice", NOW), "alice", None)
+    keys = key_list(home.around)
+    assert (find_key(keys, "alice"), find_key(keys, old.key_id).revoked_why) == (new, "stolen")
+    with pytest.raises(UsageProblem):
+        home.make_key("alice")
 
 
 def test_a_rotated_key_is_taken_over_by_its_endorsement(home: Home, friend: Home) -> None:
@@ -169,9 +184,8 @@ def test_a_revoked_key_signs_nothing_and_does_not_come_back(home: Home) -> None:
         with pytest.raises(Refused, match="does not come back"):
             desk.trust(public_file(alice), "other", None)
         # Whoever kept the private half can still sign; nobody here believes it.
-        sign_plugin(
-            home.plugins / "build", secret, desk.journal, EvidenceKind.DSSE, life=None, anew=True
-        )
+        place, kind = home.plugins / "build", EvidenceKind.DSSE
+        sign_plugin(place, secret, desk.journal, kind, keys=KeyList(), life=None, anew=True)
     home.ask(ALICE_ONLY)
     assert home.refusal() is Rejection.KEY_REVOKED
     assert told(home) == [("key.trusted", "made"), ("key.revoked", "lost")]
@@ -198,7 +212,8 @@ def test_a_second_signer_adds_to_the_envelope_that_is_there(home: Home) -> None:
 
         def sign(key: TrustedKey, *, life: Duration | None = None, anew: bool = False) -> int:
             secret = usable_signing_key(desk.state, key, NOW, None)
-            made = sign_plugin(place, secret, desk.journal, EvidenceKind.DSSE, life=life, anew=anew)
+            keys, kind = key_list(home.around), EvidenceKind.DSSE
+            made = sign_plugin(place, secret, desk.journal, kind, keys=keys, life=life, anew=anew)
             return len(made.signers)
 
         assert (sign(alice), sign(bob)) == (1, 2)
@@ -222,7 +237,78 @@ def test_what_was_signed_for_a_time_ends(home: Home) -> None:
     home.ask(ALICE_ONLY)
     with home.desk() as desk:
         secret = usable_signing_key(desk.state, alice, NOW, None)
-        sign_plugin(place, secret, desk.journal, EvidenceKind.DSSE, life=DAY, anew=False)
+        kind, keys = EvidenceKind.DSSE, key_list(home.around)
+        sign_plugin(place, secret, desk.journal, kind, keys=keys, life=DAY, anew=False)
     assert home.look() is not None
     home.clock.advance(DAY)
     assert home.refusal() is Rejection.EVIDENCE_EXPIRED
+
+
+def _laid(home: Home, place: Path, at: Instant, kind: str, signed: Signed) -> Path:
+    """An envelope about the plugin as it is, with times of somebody's choice."""
+    tree = read_tree(place, keep_contents=False)
+    said = PluginStatement("build", "1.0.0", tree.digest, files_of(tree.entries), at, None)
+    file = home.plugins / "build.dsse.json"
+    file.write_bytes(Envelope(kind, said.to_payload(), (signed,)).to_bytes())
+    return file
+
+
+@pytest.mark.parametrize(
+    ("at", "kind", "why"),
+    [
+        (NOW.plus(Duration(300 * DAY.milliseconds)), IN_TOTO, "has not come"),
+        (NOW, "text/plain", "not written as"),
+        (NOW, IN_TOTO, "is not known"),
+    ],
+)
+def test_a_second_signer_signs_no_strangers_words(
+    home: Home, monkeypatch: pytest.MonkeyPatch, at: Instant, kind: str, why: str
+) -> None:
+    """In threes: who writes beside a plugin does not choose what is signed; anew it is; without the control they do."""
+    alice, stranger = home.make_key("alice"), Signed("0" * 64, bytes(64))
+    place = home.plugin()
+    with home.desk() as desk:
+        secret = usable_signing_key(desk.state, alice, NOW, None)
+
+        def sign(*, anew: bool) -> int:
+            keys, dsse = key_list(home.around), EvidenceKind.DSSE
+            made = sign_plugin(place, secret, desk.journal, dsse, keys=keys, life=None, anew=anew)
+            return len(made.signers)
+
+        file = _laid(home, place, at, kind, stranger)
+        before = file.read_bytes()
+        with pytest.raises(Refused, match=why):
+            sign(anew=False)
+        assert file.read_bytes() == before
+        assert sign(anew=True) == 1
+        _laid(home, place, at, kind, stranger)
+        monkeypatch.setattr(signplugin, "_check_cosigned", lambda *_: None)
+        assert sign(anew=False) == 2
+    signed = read_envelope(file.read_bytes())
+    own = tuple(each for each in signed.signatures if each.key_id == alice.key_id)
+    file.write_bytes(Envelope(signed.payload_type, signed.payload, own).to_bytes())
+    home.ask("{signedBy: {anyOf: [alice]}, freshness: 1d}")
+    home.clock.set_to(at)
+    if kind == IN_TOTO:
+        assert home.look() is not None  # fresh on a day of the stranger's choice
+
+
+def test_a_second_signer_signs_beside_no_bad_or_revoked_signature(home: Home) -> None:
+    """Whoever it says to be of."""
+    alice, bob = home.make_key("alice"), home.make_key("bob")
+    place = home.plugin()
+    file = _laid(home, place, NOW, IN_TOTO, Signed(bob.key_id, bytes(64)))
+    with home.desk() as desk:
+        secret = usable_signing_key(desk.state, alice, NOW, None)
+
+        def refused() -> str:
+            keys, dsse = key_list(home.around), EvidenceKind.DSSE
+            with pytest.raises(Refused) as caught:
+                sign_plugin(place, secret, desk.journal, dsse, keys=keys, life=None, anew=False)
+            return caught.value.message
+
+        assert "did not make" in refused()
+        file.unlink()
+        home.sign(bob)
+        desk.revoke("bob", "lost")
+        assert "is revoked" in refused()

@@ -24,7 +24,8 @@ from consentry.record.signingkey import VerifyingKey
 FILE_NAME: Final = "trusted-keys.json"
 KEYS_VERSION: Final = "1"
 
-_SIGNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+# A name must not pass for the id of a key, or for the beginning of one.
+_SIGNER = re.compile(r"(?![0-9a-f]{8,}\Z)[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 _KEY_ID = re.compile(r"[0-9a-f]{64}")
 _KEYS: Final = (
     "name",

@@ -44,10 +44,9 @@ def key_list(around: Surroundings, workspace: Workspace | None = None) -> KeyLis
 
 def find_key(keys: KeyList, wanted: str) -> TrustedKey:
     """The key of this id, the beginning of one, or the newest of a signer of this name."""
-    named = keys.of(wanted)
+    named = _standing(keys, wanted) or keys.of(wanted)
     if named:
-        standing = [each for each in named if each.revoked_at is None]
-        return (standing or list(named))[-1]
+        return named[-1]
     found = [each for each in keys.keys if len(wanted) >= _LEAST and each.key_id.startswith(wanted)]
     if len(found) != 1:
         raise UsageProblem(Code.KEY_UNKNOWN, f"there is no key `{wanted}`, or more than one")
@@ -68,11 +67,11 @@ class KeyDesk:
     def make(
         self, name: str, algorithm: Algorithm, life: Duration | None, passphrase: str | None
     ) -> TrustedKey:
-        """A fresh key of a signer who has none."""
+        """A fresh key of a signer who has none, or none any more."""
         check_signer(name)
         with changing_own(self.around):
             keys = key_list(self.around)
-            if keys.of(name):
+            if _standing(keys, name):
                 raise UsageProblem(Code.KEY_EXISTS, f"`{name}` has a key already")
             return self._add_fresh(keys, name, algorithm, life, passphrase)[0]
 
@@ -92,12 +91,12 @@ class KeyDesk:
         return fresh, Envelope(IN_TOTO, payload, (Signed(old.key_id, signature),))
 
     def trust(self, file: PublicKeyFile, name: str, expires_at: Instant | None) -> TrustedKey:
-        """Accepts a key that a person has compared; a signer who has keys needs an endorsement."""
+        """Accepts a key that a person has compared; beside one that stands, it needs an endorsement."""
         check_signer(name)
         with changing_own(self.around):
             keys = key_list(self.around)
             _require_new(keys, file.key)
-            if keys.of(name):
+            if _standing(keys, name):
                 raise Refused(
                     Code.KEY_REFUSED,
                     f"`{name}` has another key already, and nothing shows that this one is theirs",
@@ -229,6 +228,11 @@ def check_signer(name: str) -> None:
             f"`{name}` is no name for a signer",
             help_line="use letters, digits and `.`, `_`, `@`, `+`, `-`, at most 64",
         )
+
+
+def _standing(keys: KeyList, name: str) -> tuple[TrustedKey, ...]:
+    """The keys of a signer that are not revoked."""
+    return tuple(each for each in keys.of(name) if each.revoked_at is None)
 
 
 def _require_new(keys: KeyList, key: VerifyingKey) -> None:
