@@ -5,12 +5,12 @@ of a file, never what others found in it, and what it returns joins that. Whatev
 function (an exception, an answer that has not the form, too many of them) makes the file unclassified:
 a rule that cannot answer is no reason to know less.
 
-What a function prints goes where messages go: what this program says on its output is its own.
+What a function prints goes nowhere: what this program says is its own.
 
 Not promised: an end. A function runs in this process and may take as long as it likes.
 """
 
-import sys
+import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout
 from itertools import islice
@@ -91,9 +91,17 @@ class AddedRules:
 NO_RULES: Final = AddedRules()
 
 
+class _Nowhere(io.TextIOBase):
+    """Takes whatever is printed, and keeps none of it."""
+
+    def write(self, text: str, /) -> int:
+        """As if it had been written."""
+        return len(text)
+
+
 def _looked(look: Look, path: str, text: str, content: bytes) -> Extraction:
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(_Nowhere()):
             rows = list(islice(look.examine(path, text), MOST_ROWS + 1))
         if len(rows) > MOST_ROWS:
             raise ValueError(f"more than {MOST_ROWS:,} answers")
