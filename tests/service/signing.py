@@ -20,7 +20,7 @@ from consentry.service.pluginsigning import (
     ground_for_looking,
 )
 from consentry.service.sessions import journal_of_library
-from consentry.service.signingkeys import KeyDesk
+from consentry.service.signingkeys import KeyDesk, key_list
 from consentry.service.signplugin import PluginSignature, sign_plugin
 from consentry.service.surroundings import Surroundings
 from consentry.store.signingkeys import load_signing_key
@@ -86,7 +86,8 @@ class Home:
         with self.desk() as desk:
             secret = load_signing_key(desk.state, key.key_id, None)
             folder = self.plugins / plugin
-            return sign_plugin(folder, secret, desk.journal, kind, life=None, anew=True)
+            keys = key_list(self.around)
+            return sign_plugin(folder, secret, desk.journal, kind, keys=keys, life=None, anew=True)
 
     def load(self, plugin: str = "build") -> AcceptedEvidence | None:
         """What a loader does: reads the tree, asks, and remembers."""

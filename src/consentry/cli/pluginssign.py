@@ -31,7 +31,7 @@ PAGE = Page(
     paragraphs=(
         (
             "The envelope lies beside the plugin's folder. A second signer adds to the envelope that "
-            "is there, as long as the tree is the one it is about."
+            "is there, as long as the tree is the one it is about and known keys stand for it."
         ),
         "It shows that somebody had the key, not that the plugin is harmless.",
     ),
@@ -47,7 +47,7 @@ PAGE = Page(
         ("3", "the key list or the plugin's manifest cannot be read"),
         ("4", "the tree has in it what no plugin may have"),
         ("5", "the ledger cannot be written, so nothing was signed"),
-        ("126", "the key is revoked or expired, or the format does not cover the tree"),
+        ("126", "the key is not good, the tree not covered, or the envelope there of nobody known"),
     ),
     read_on=("docs/how-to/sign-plugins.md; docs/reference/plugin-evidence.md.",),
 )
@@ -71,12 +71,13 @@ def _sign(
         raise usage_problem("`--key` is missing", "name the key to sign with")
     with key_desk() as desk:
         folder = _folder(desk.around, plugin, workspace, own=own)
-        known = find_key(key_list(desk.around), key)
+        keys = key_list(desk.around)
+        known = find_key(keys, key)
         sealed = has_signing_key(desk.state, known.key_id) and is_sealed(desk.state, known.key_id)
         words = words_for(known, passphrase_fd, sealed=sealed)
         secret = usable_signing_key(desk.state, known, desk.journal.clock.now(), words)
         made = sign_plugin(
-            folder, secret, desk.journal, EvidenceKind(format_), life=life, anew=anew
+            folder, secret, desk.journal, EvidenceKind(format_), keys=keys, life=life, anew=anew
         )
     if output.json:
         output.document(

@@ -1,21 +1,25 @@
 """Signs a plugin: reads its tree, says what it is, and puts the signed word beside its folder.
 
 A second signer signs the very statement that is there, if it is about the tree as it is now; whoever
-wants another one, with its own time, begins anew. Nothing is signed that our own verifier would not
+wants another one, with its own time, begins anew. With it they sign the times that it says, which are
+somebody else's word: so it is only signed when known keys stand for it and its times can be true, or
+whoever may write beside a plugin would choose them. Nothing is signed that our own verifier would not
 find covered. The event is recorded before the file is written.
 """
 
 import os
 from pathlib import Path
+from typing import NoReturn
 
 from consentry.base.canonical import Json
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput, UsageProblem
+from consentry.base.errors import BadInput, Refused, UsageProblem
 from consentry.base.units import Duration
 from consentry.base.values import dataclass
 from consentry.decide.evidencecase import EvidenceKind
 from consentry.decide.plugincoverage import check_covers, check_lists
+from consentry.decide.pluginevidence import CLOCK_TOLERANCE
 from consentry.declare.dsseenvelope import (
     IN_TOTO,
     Envelope,
@@ -30,9 +34,11 @@ from consentry.declare.pluginstatement import (
     plugin_statement,
     read_statement,
 )
+from consentry.declare.trustedkeys import KeyList
 from consentry.examine.pluginproblems import VerificationError
 from consentry.examine.plugintree import PluginTree, read_tree
 from consentry.record.events import EventType
+from consentry.record.signingkey import SignatureRefused
 from consentry.service.placedfile import place_new, replace_whole
 from consentry.service.pluginlocking import manifest_of
 from consentry.service.pluginsigning import offered_beside
@@ -59,10 +65,11 @@ def sign_plugin(
     journal: Journal,
     kind: EvidenceKind,
     *,
+    keys: KeyList,
     life: Duration | None,
     anew: bool,
 ) -> PluginSignature:
-    """Signs the plugin in this folder as it is now, and records that."""
+    """Signs the plugin in this folder as it is now, and records that; `keys` are those that are known."""
     tree = read_tree(folder, keep_contents=True)
     version = manifest_of(tree).version
     now = journal.clock.now()
@@ -70,7 +77,10 @@ def sign_plugin(
         content, expires_at = _bundle(folder, tree, key, life, anew=anew), None
         ids: tuple[str, ...] = (key.public.key_id,)
     else:
-        envelope = _envelope(folder, tree, version, key, (now, life), anew=anew)
+        present = None if anew else _present(folder, tree, version)
+        if present is not None:
+            _check_cosigned(present, keys, now)
+        envelope = _envelope(present, tree, version, key, (now, life))
         content = envelope.to_bytes()
         ids = tuple(each.key_id for each in envelope.signatures)
         expires_at = plugin_statement(read_statement(envelope.payload)).expires_at
@@ -87,16 +97,13 @@ def sign_plugin(
 
 
 def _envelope(
-    folder: Path,
+    present: Envelope | None,
     tree: PluginTree,
     version: str,
     key: SigningKey,
     times: tuple[Instant, Duration | None],
-    *,
-    anew: bool,
 ) -> Envelope:
     now, life = times
-    present = None if anew else _present(folder, tree, version)
     if present is not None:
         if any(each.key_id == key.public.key_id for each in present.signatures):
             raise UsageProblem(
@@ -136,6 +143,33 @@ def _present(folder: Path, tree: PluginTree, version: str) -> Envelope | None:
     except (BadInput, VerificationError):
         return None
     return envelope
+
+
+def _check_cosigned(present: Envelope, keys: KeyList, now: Instant) -> None:
+    """Raises unless known keys stand for what is there, and its times can be true."""
+    statement = plugin_statement(read_statement(present.payload))
+    if present.payload_type != IN_TOTO or statement.to_payload() != present.payload:
+        _refuse("is not written as this program writes one")
+    if statement.signed_at > now.plus(CLOCK_TOLERANCE):
+        _refuse(f"says that it was signed at {statement.signed_at}, which has not come")
+    if statement.expires_at is not None and statement.expires_at <= now:
+        _refuse(f"holds until {statement.expires_at}, by its own word")
+    for each in present.signatures:
+        known = keys.by_id(each.key_id)
+        if known is None or known.revoked_at is not None:
+            _refuse(f"has a signature of the key `{each.key_id}`, which is not known or is revoked")
+        try:
+            known.key.verify(each.signature, present.signed_message())
+        except SignatureRefused:
+            _refuse(f"has a signature that `{known.name}` did not make")
+
+
+def _refuse(what: str) -> NoReturn:
+    raise Refused(
+        Code.KEY_REFUSED,
+        f"the envelope that is there {what}",
+        help_line="accept the key of whoever signed it, or begin another one with --anew",
+    )
 
 
 def _bundle(
