@@ -1,11 +1,12 @@
 """Public keys that sign plugins: two kinds, one id for one key, and nothing else is taken."""
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, ed448, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
 from consentry.base.errors import BadInput
+from consentry.record import signingkey
 from consentry.record.signingkey import Algorithm, SignatureRefused, VerifyingKey, fingerprint_lines
 from consentry.store.signingkeys import SigningKey
 
@@ -76,6 +77,36 @@ def test_a_key_of_another_kind_is_refused(text: str) -> None:
     with pytest.raises(BadInput) as refusal:
         VerifyingKey.from_pem(text)
     assert refusal.value.code == "signing-key"
+
+
+_P = 2**255 - 19
+_Y = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+NOBODYS = [0, 1, _P - 1, _P, _P + 1, _Y, _P - _Y, *(each | 1 << 255 for each in (1, _Y, _P - _Y))]
+"""Points of small order and other spellings of them, as the numbers that are written down."""
+
+
+@pytest.mark.parametrize("point", NOBODYS)
+def test_a_key_under_which_anybody_signs_is_refused(
+    point: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In threes: refused; a key of somebody's is taken; without the control nobody's signature is a good one."""
+    found = ed25519.Ed25519PublicKey.from_public_bytes(point.to_bytes(32, "little"))
+    with pytest.raises(BadInput, match="anybody can sign"):
+        VerifyingKey.of(found)
+    somebodys = SigningKey.make(Algorithm.ED25519)
+    assert VerifyingKey.from_pem(somebodys.public.pem) == somebodys.public
+    monkeypatch.setattr(signingkey, "_check_point", lambda _: None)
+    assert any(_is_forged(VerifyingKey.of(found), b"m%d" % each) for each in range(200))
+
+
+def _is_forged(key: VerifyingKey, message: bytes) -> bool:
+    for point in NOBODYS[:3]:
+        try:
+            key.verify(point.to_bytes(32, "little") + bytes(32), message)
+        except SignatureRefused:
+            continue
+        return True
+    return False
 
 
 def test_the_fingerprint_is_the_id_in_groups() -> None:

@@ -2,7 +2,7 @@
 
 Its id is the one that TUF and in-toto compute (SHA-256 over the key as canonical JSON), through
 securesystemslib; it is long enough to be compared by people as the key's fingerprint. Keys of any
-other kind are refused.
+other kind are refused, and so are the few points of Ed25519 under which anybody can sign anything.
 
 A good signature says that somebody had the private half, nothing more: not who, and not when. The
 libraries that do the arithmetic are loaded when a key is read, not before.
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from securesystemslib.signer import SSlibKey
 
 MOST_PEM: Final = 4096
+
+# Ed25519 counts modulo this; points of these heights are of small order, so no secret belongs to them.
+_PRIME: Final = 2**255 - 19
+_ORDER_OF_8: Final = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+_SMALL_ORDER: Final = frozenset({0, 1, _PRIME - 1, _ORDER_OF_8, _PRIME - _ORDER_OF_8})
 
 
 class Algorithm(StrEnum):
@@ -77,6 +82,7 @@ class VerifyingKey:
         from securesystemslib.signer import SSlibKey  # noqa: PLC0415 # as above
 
         if isinstance(key, Ed25519PublicKey):
+            _check_point(key.public_bytes_raw())
             algorithm = Algorithm.ED25519
         elif isinstance(key, EllipticCurvePublicKey) and isinstance(key.curve, SECP256R1):
             algorithm = Algorithm.P256
@@ -111,6 +117,13 @@ class VerifyingKey:
         from securesystemslib.signer import SSlibKey  # noqa: PLC0415 # as above
 
         return SSlibKey.from_crypto(load_pem_public_key(self.pem.encode("ascii")))
+
+
+def _check_point(raw: bytes) -> None:
+    """Raises for a point that is nobody's, and for one that is not written in its one form."""
+    height = int.from_bytes(raw, "little") & ((1 << 255) - 1)
+    if height >= _PRIME or height in _SMALL_ORDER:
+        raise BadInput(Code.SIGNING_KEY, "under this key anybody can sign, and it is not used")
 
 
 def fingerprint_lines(key_id: str) -> str:
