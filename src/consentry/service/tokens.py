@@ -11,11 +11,12 @@ the box is for, and, over our own source and plugins, the fence.
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from consentry.base.codes import Code
-from consentry.base.errors import Refused
+from consentry.base.errors import ConsentryError, Refused
 from consentry.base.values import dataclass, replace
 from consentry.decide.budgets import UseKind
 from consentry.decide.consent import Consent
@@ -40,6 +41,7 @@ from consentry.service.consenting import consents_of
 from consentry.service.givenvalues import Word, words_of, wrong
 from consentry.service.library import Library
 from consentry.service.places import find_workspace
+from consentry.service.programsearch import find_program
 from consentry.service.rundecision import RunDecision, UnderToken
 from consentry.service.runrecord import word_text
 from consentry.service.sessions import sessions_of
@@ -187,7 +189,7 @@ class TokenDesk:
         wish = RunWish(
             words=("git", "--no-pager", *settings, wanted.value, *grammar.always, *taken),
             write=() if writes is None else (os.path.normpath(f"{place}/{writes}") + "/",),
-            execute=_git_itself() if grammar.starts_itself else (),
+            execute=_git_itself(self.around) if grammar.starts_itself else (),
             network=("none",),
             environment=tuple(environment),
         )
@@ -268,9 +270,13 @@ def place_of(token: BaseToken, workspace: Word | None, around: Surroundings) -> 
     return found
 
 
-def _git_itself() -> tuple[str, ...]:
+def _git_itself(around: Surroundings) -> tuple[str, ...]:
     """Where git starts itself from, on this system."""
-    return tuple(each for each in _GIT_AGAIN if os.path.lexists(each))
+    found: list[str] = []
+    for each in _GIT_AGAIN:
+        with suppress(ConsentryError):
+            found.append(str(find_program(each, around)))
+    return tuple(found)
 
 
 def _target(words: Sequence[str]) -> str | None:
