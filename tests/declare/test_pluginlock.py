@@ -132,6 +132,8 @@ def problems_of(content: bytes) -> str:
         ('"hello": {', '"Hello": {', "`Hello` is not the name of a plugin"),
         ('"run.sh": ', '"../run.sh": ', "`../run.sh` is not the path of a file in a plugin"),
         ('"run.sh": ', '"/run.sh": ', "is not the path of a file in a plugin"),
+        ('"run.sh": ', '"\\ud800": ', "the text contains half of a surrogate pair"),
+        ('"run.sh": ', '"a\\u0000": ', "the text contains NUL"),
         (
             '"executable sha',
             '"file sha',

@@ -133,6 +133,17 @@ def test_links_that_stay_inside_are_taken(tmp_path: Path, links: dict[str, str])
     assert read_tree(top, keep_contents=False).digest == second_digest(top)
 
 
+def test_links_that_make_long_ways_are_refused(tmp_path: Path) -> None:
+    """A chain of texts that go to and fro: each link to it costs as much again, and the tree is small."""
+    around = "./d/../" * 500
+    chain = {f"c{number}": Link(f"{around}c{number + 1}") for number in range(38)}
+    links = {f"l{number}": Link("c0") for number in range(200)}
+    spec = {**PLAIN, "d/x": File(), **chain, "c38": Link("d/x")}
+    assert read_tree(grow(tmp_path / "few", spec), keep_contents=False).entries
+    refusal = refusal_of(grow(tmp_path / "p", {**spec, **links}))
+    assert refusal.reason is Rejection.TOO_LARGE
+
+
 def test_folders_with_nothing_in_them_are_refused(tmp_path: Path) -> None:
     """Git would lose them, and no digest would show it; the plugin's own folder, too."""
     top = grow(tmp_path / "p", PLAIN)
@@ -234,6 +245,10 @@ def test_bounds_on_number_size_and_depth(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.undo()
     monkeypatch.setattr(plugintree, "MOST_BYTES", 20)
     assert refusal_of(many).reason is Rejection.TOO_LARGE
+    monkeypatch.undo()
+    far = grow(tmp_path / "far", {f"{'d' * 60}/{'e' * 60}": File()})
+    monkeypatch.setattr(plugintree, "MOST_PATH", 120)
+    assert refusal_of(far).reason is Rejection.TOO_LARGE
 
 
 @contextmanager

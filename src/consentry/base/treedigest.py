@@ -26,6 +26,8 @@ from consentry.base.canonical import Digest
 from consentry.base.values import dataclass
 
 DOMAIN: Final = b"consentry/plugin-tree/v1\n"
+MOST_PATH: Final = 4096
+"""Characters of a path: more than that no system opens by its name."""
 _PREFIX: Final = "sha256:"
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from consentry.base.canonical import Digest
+from consentry.base.treedigest import MOST_PATH
 from consentry.declare.documentids import identifier
 from consentry.declare.jsonnodes import json_nodes
 from consentry.declare.nodes import Mark, Node, clipped
@@ -32,6 +33,7 @@ from consentry.declare.pluginlock import (
 )
 from consentry.declare.problems import Problems
 from consentry.declare.reader import read_document
+from consentry.declare.sound import is_possible
 from consentry.declare.source import Lines, checked_text
 from consentry.declare.values import Entry, Value
 
@@ -42,7 +44,6 @@ _AGAIN: Final = "make it anew with `consentry plugins lock --anew`, after a look
 _MERGE_MARK: Final = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 _FILE_LINE: Final = re.compile(r"(file|executable|link) (sha256:[0-9a-f]{64})", re.ASCII)
 _MOST_VERSION: Final = 10**17
-_MOST_PATH: Final = 4096
 
 
 def read_lock(content: bytes, name: str = LOCK_NAME) -> PluginLock:
@@ -60,8 +61,9 @@ def is_path(path: str) -> bool:
     framed = f"/{path}/"
     return (
         bool(path)
-        and len(path) <= _MOST_PATH
-        and not any(part in framed for part in ("//", "/./", "/../", "\0"))
+        and len(path) <= MOST_PATH
+        and is_possible(path)
+        and not any(part in framed for part in ("//", "/./", "/../"))
     )
 
 
@@ -199,6 +201,7 @@ def _files(value: Value) -> Mapping[str, LockedFile] | None:
     for path, entry in sorted(entries.items()):
         if not is_path(path):
             entry.key.refuse(f"`{clipped(path)}` is not the path of a file in a plugin", _AGAIN)
+            continue
         line = entry.value.matching(
             _FILE_LINE, "a kind and a digest", "write `file`, `executable` or `link` and a digest"
         )

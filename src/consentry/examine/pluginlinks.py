@@ -13,6 +13,8 @@ from consentry.examine.pluginproblems import Rejection, VerificationError
 
 _MOST_STEPS: Final = 40
 """Links that lead to links, as many as the kernel follows."""
+MOST_NAMES: Final = 2_000_000
+"""In the texts of all links that are followed, each time that one is: a few links can make long ways."""
 
 
 def check_links(
@@ -50,6 +52,7 @@ class _Resolve:
         self._folders = folders
         self._links = links
         self._files = files
+        self._names = 0
 
     def target(self, link: str) -> str:
         """The path of the file or folder that a link leads to in the end."""
@@ -80,6 +83,11 @@ class _Resolve:
         text = self._links[path]
         if text.startswith("/"):
             raise self._refused(Rejection.LINK_LEAVES, link, "leaves the plugin")
+        self._names += text.count("/") + 1
+        if self._names > MOST_NAMES:
+            raise self._refused(
+                Rejection.TOO_LARGE, link, f"and those before it go over {MOST_NAMES:,} names"
+            )
         parts = [part for part in text.split("/") if part not in ("", ".")]
         # What ends so asks for a folder: a file before it is not enough.
         return [*parts, "."] if text.endswith(("/", "/.")) else parts

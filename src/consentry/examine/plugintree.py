@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from consentry.base.canonical import Digest
-from consentry.base.treedigest import EntryKind, TreeEntry, in_order, tree_digest
+from consentry.base.treedigest import MOST_PATH, EntryKind, TreeEntry, in_order, tree_digest
 from consentry.base.values import dataclass, field
 from consentry.examine.pluginlinks import check_links
 from consentry.examine.pluginnames import checked_names
@@ -118,6 +118,8 @@ class _Walk:
         self.folders.add(above[:-1])
         for each, text in zip(found, texts, strict=True):
             path = above + text
+            if len(path) > MOST_PATH:
+                self.refuse(Rejection.TOO_LARGE, f"the path `{path}` is longer than {MOST_PATH:,}")
             if each.is_file(follow_symlinks=False):
                 self._file(descriptor, each.name, path)
             elif each.is_symlink():
