@@ -267,7 +267,13 @@ def test_which_folder_is_meant(consentry: CommandLine, project: Path, home: Path
 
 
 @pytest.mark.parametrize(
-    "words", [("--tool", "x"), ("--mcp", "=f"), ("--tool", "a=b", "--tool", "a=c")]
+    "words",
+    [
+        ("--tool", "x"),
+        ("--mcp", "=f"),
+        ("--tool", "a=b", "--tool", "a=c"),
+        ("--mcp", "s" * 201 + "=f"),
+    ],
 )
 def test_what_is_not_name_and_file(consentry: CommandLine, root: Path, words: Any) -> None:
     """Wrong usage, before anything is read."""

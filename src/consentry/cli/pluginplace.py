@@ -11,6 +11,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, Where
 from consentry.cli.command import Folder, Text, usage_problem
 from consentry.cli.configoptions import workspace_option
+from consentry.declare.documentids import MOST_LETTERS
 from consentry.service.places import find_workspace
 from consentry.service.plugincache import TreeCache
 from consentry.service.pluginroots import own_root, workspace_root
@@ -133,6 +134,10 @@ def _pairs(option: str, given: Sequence[str]) -> dict[str, str]:
         name, sign, file = each.partition("=")
         if not (name and sign and file and name.isprintable() and name == name.strip()):
             raise usage_problem(f"`{each}` is not NAME=FILE", f"write `{option} NAME=FILE`")
+        if len(name) > MOST_LETTERS:
+            raise usage_problem(
+                f"the name in `{each}` has more than {MOST_LETTERS} characters", "shorten it"
+            )
         if name in found:
             raise usage_problem(f"`{name}` was given twice", f"give {option} once for each name")
         found[name] = file

@@ -28,7 +28,7 @@ from consentry.service.pluginlocking import (
     made_lock,
     write_lock,
 )
-from consentry.service.pluginroots import LockFile, lock_bytes, lock_file
+from consentry.service.pluginroots import LockFile, lock_bytes, parsed_lock
 from consentry.service.surroundings import look_around
 
 PAGE = Page(
@@ -79,15 +79,15 @@ def _lock(
     definitions = Definitions(
         given_tools(tools), given_servers(servers), dropped_tools, dropped_servers
     )
-    old = None if anew else lock_file(place)
-    is_there = lock_bytes(place) is not None
+    there = lock_bytes(place)
+    old = None if anew or there is None else parsed_lock(place, there)
     try:
         new = made_lock(place, PluginLock() if old is None else old.lock, definitions)
     except VerificationError as problem:
         raise PluginRejected(problem) from problem
     changes = lock_changes(old, new)
     if changes and not check:
-        write_lock(place, new, replacing=is_there)
+        write_lock(place, new, over=there)
     _tell(output, str(place / LOCK_NAME), new, changes, old, check=check)
     return ExitStatus.FOUND if changes and check else ExitStatus.DONE
 

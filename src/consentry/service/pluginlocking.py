@@ -4,26 +4,31 @@ Nothing of a plugin is run or loaded for it. The sections of tools and MCP tools
 old lock, but for what is given anew: no root can say what belongs in them.
 """
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from consentry.base.canonical import Digest
-from consentry.base.errors import BadDocument
+from consentry.base.codes import Code
+from consentry.base.errors import BadDocument, UsageProblem
 from consentry.base.values import dataclass, field
 from consentry.declare.pluginlock import (
     LOCK_NAME,
+    MOST_LOCK,
     PLUGIN_NAME,
     LockedPlugin,
     PluginLock,
     lock_text,
 )
 from consentry.declare.pluginmanifest import MANIFEST_NAME, PluginManifest, read_plugin_manifest
+from consentry.enforce.folderlock import TRY, locked_folder
 from consentry.examine.pluginintegrity import files_of, tree_changes
 from consentry.examine.pluginproblems import Rejection, TreeChanges, VerificationError
 from consentry.examine.plugintree import PluginTree, read_tree
 from consentry.service.placedfile import place_new, replace_whole
-from consentry.service.pluginroots import LockFile, plugin_folders
+from consentry.service.pluginroots import LockFile, lock_bytes, plugin_folders
 
 _NONE: Final = TreeChanges()
 
@@ -88,13 +93,49 @@ def lock_changes(old: LockFile | None, new: PluginLock) -> LockChanges:
     return LockChanges(_NONE, {}, _NONE, _NONE, layout_only=True)
 
 
-def write_lock(root: Path, lock: PluginLock, *, replacing: bool) -> None:
-    """Puts the lock into the root: whole, or not at all."""
-    file = root / LOCK_NAME
-    if replacing:
-        replace_whole(file, lock_text(lock))
-    else:
-        place_new(str(file), lock_text(lock))
+def write_lock(root: Path, lock: PluginLock, *, over: bytes | None) -> None:
+    """Puts the lock into the root, whole or not at all, in the place of the one with these bytes.
+
+    Raises where something else is there by now: what another command put into it would be lost.
+    """
+    file, content = root / LOCK_NAME, lock_text(lock)
+    if len(content) > MOST_LOCK:
+        raise UsageProblem(
+            Code.FILE_UNUSABLE,
+            f"`{file}` would have more than {MOST_LOCK:,} bytes, and could not be read again",
+            help_line="use several folders of plugins",
+        )
+    with _alone_in(root):
+        if lock_bytes(root) != over:
+            raise _written_meanwhile(file)
+        if over is None:
+            place_new(str(file), content)
+        else:
+            replace_whole(file, content)
+
+
+@contextmanager
+def _alone_in(root: Path) -> Iterator[None]:
+    """No other command writes the lock of this root meanwhile, where the file system knows locks."""
+    try:
+        held = locked_folder(root, TRY)
+    except OSError:
+        held = -1
+    if held is None:
+        raise _written_meanwhile(root / LOCK_NAME)
+    try:
+        yield
+    finally:
+        if held >= 0:
+            os.close(held)
+
+
+def _written_meanwhile(file: Path) -> UsageProblem:
+    return UsageProblem(
+        Code.FILE_UNUSABLE,
+        f"`{file}` is being written by another command, or was since it was read",
+        help_line="look at it, and run the command again",
+    )
 
 
 def check_plugin_name(name: str) -> None:

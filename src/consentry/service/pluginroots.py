@@ -51,8 +51,11 @@ def workspace_root(workspace: Workspace) -> Path | None:
 def lock_file(root: Path) -> LockFile | None:
     """The lock, or None where there is none; raises `document-invalid` with what is wrong with it."""
     content = lock_bytes(root)
-    if content is None:
-        return None
+    return None if content is None else parsed_lock(root, content)
+
+
+def parsed_lock(root: Path, content: bytes) -> LockFile:
+    """The lock that consists of these bytes, which were read from the root."""
     return LockFile(content, read_lock(content, str(root / LOCK_NAME)))
 
 
