@@ -95,5 +95,5 @@ def _made(name: str, fresh: SandboxedPath, mode: int) -> BinaryIO:
 
 def unusable(name: str, problem: Exception) -> UsageProblem:
     """What a person is told about a file they named that cannot be used."""
-    said = problem.strerror if isinstance(problem, OSError) else str(problem)
-    return UsageProblem(Code.FILE_UNUSABLE, f"`{name}`: {(said or 'cannot be used').lower()}")
+    said = (problem.strerror or "").lower() if isinstance(problem, OSError) else str(problem)
+    return UsageProblem(Code.FILE_UNUSABLE, f"`{name}`: {said or 'cannot be used'}")
