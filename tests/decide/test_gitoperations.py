@@ -1,5 +1,10 @@
 """Which words git is started with under a token: those that are listed, and no other."""
 
+import shutil
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 
 from consentry.base.codes import Code
@@ -11,6 +16,7 @@ from consentry.decide.gitoperations import (
     operation_named,
 )
 
+GIT = shutil.which("git") or "git"
 TAKEN = [
     ("add", ["notes", "--", "-odd-name"]),
     ("add", ["--all"]),
@@ -19,6 +25,7 @@ TAKEN = [
     ("commit", ["-m", "ext::sh -c 'a message may say what it likes'"]),
     ("commit", ["--message=--upload-pack=x", "--allow-empty"]),
     ("diff", ["HEAD~1", "HEAD", "--stat"]),
+    ("diff", ["--unified=0", "main..side", "--", "a/b..c"]),
     ("init", ["-b", "main"]),
     ("log", ["--oneline", "-n", "3", "--format=%an"]),
     ("merge", ["--no-ff", "-m", "join", "side"]),
@@ -45,14 +52,21 @@ REFUSED = [
     ("diff", ["--textconv"]),
     ("diff", ["--output=/elsewhere"]),
     ("diff", ["--no-index", "/etc/passwd", "x"]),
+    ("diff", ["/etc/hosts", "/etc/passwd"]),
+    ("diff", ["--", "../one", "a/../../two"]),
+    ("diff", ["-U", "--output=/elsewhere"]),
+    ("diff", ["--unified", "--no-index"]),
     ("init", ["--template=/tmp/x"]),
     ("init", ["--separate-git-dir=/tmp/x"]),
     ("init", ["/elsewhere"]),
     ("log", ["--remotes", "ext::sh -c x"]),
+    ("log", ["--pretty", "--output=/elsewhere"]),
     ("merge", ["ext::sh -c x"]),
     ("merge", ["--strategy=x"]),
     ("merge", ["https://host/repository"]),
     ("merge", ["fd::7"]),
+    ("status", ["--porcelain", "--column"]),
+    ("status", ["--untracked-files", "--column"]),
     ("switch", ["--recurse-submodules"]),
     ("tag", ["--sign"]),
 ]
@@ -95,3 +109,21 @@ def test_every_operation_has_its_words() -> None:
     assert set(GRAMMARS) == set(GitLocalOperation)
     for grammar in GRAMMARS.values():
         assert all(each.startswith("-") for each in (*grammar.flags, *grammar.valued))
+
+
+def test_git_takes_a_separate_value_where_we_skip_one(tmp_path: Path) -> None:
+    """A word that we take for a value is never an option to git: asked of git itself."""
+    quiet = {"cwd": tmp_path, "capture_output": True, "stdin": subprocess.DEVNULL}
+    subprocess.run([GIT, "init", "-q"], **quiet, check=True)  # type: ignore[call-overload]
+    for operation, grammar in GRAMMARS.items():
+        for option in sorted(grammar.valued):
+            with suppress(Refused):
+                check_words(operation, [option, "--no-such-option"])
+                done = subprocess.run(  # type: ignore[call-overload]
+                    [GIT, operation, option, "--no-such-option"], **quiet, check=False
+                )
+                said = done.stderr.decode()
+                is_option = "unknown option" in said or "--no-such-option: " in said
+                assert not is_option, (operation, option, said)
+                assert "unrecognized argument: --no-such" not in said, (operation, option)
+                assert "invalid option: --no-such" not in said, (operation, option)

@@ -4,12 +4,16 @@ from typing import Any
 
 import pytest
 
+from consentry.base.canonical import Digest
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput
+from consentry.base.errors import BadInput, Refused
+from consentry.decide.gitoperations import GitLocalOperation
+from consentry.decide.tokenparts import part_of
 from consentry.decide.tokens import (
     BaseToken,
     CapabilityBundle,
     FsReadWriteCapability,
+    GitLocalOpsCapability,
     mint,
 )
 from consentry.surface.lattice import NOTHING, Surface
@@ -80,3 +84,56 @@ def test_half_a_surrogate_pair_is_one_typed_error() -> None:
     with pytest.raises(BadInput) as refusal:
         minted(FakeRecords(given), given, FsReadWriteCapability, {"read": ["\ud800"]})
     assert refusal.value.code is Code.DECISION_FIELD
+
+
+class _Posing(FsReadWriteCapability):
+    """Has the digest of another token."""
+
+    @property
+    def digest(self) -> Digest:
+        return _KNOWN[0].digest
+
+
+class _All(frozenset[GitLocalOperation]):
+    """Has every operation when it is asked, and tells of the few that were minted."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+_KNOWN: list[FsReadWriteCapability] = []
+
+
+def test_a_derived_class_does_not_speak_for_a_token() -> None:
+    """TRUST §token-3: what is held against the ledger is what the token says, not what its class does."""
+    given = consent(surface=WIDE)
+    records = FakeRecords(given)
+    known = minted(records, given)
+    _KNOWN[:] = [known]
+    posing = _Posing(**{**dict(known), "write": ("./",)})
+    assert posing.digest == known.digest
+    for token in (posing, CapabilityBundle.model_construct(**{**dict(known), "files": posing})):
+        with pytest.raises(Refused) as refusal:
+            part_of(token, FsReadWriteCapability)
+        assert refusal.value.code is Code.TOKEN_REFUSED
+    assert part_of(known, FsReadWriteCapability) == known
+
+
+def test_a_set_does_not_speak_for_a_token() -> None:
+    """The operations are those that the digest is over."""
+    given = consent(surface=WIDE)
+    known = minted(FakeRecords(given), given, GitLocalOpsCapability, {"operations": ["log"]})
+    forged = GitLocalOpsCapability.model_construct(
+        **{**dict(known), "operations": _All(known.operations)}
+    )
+    assert "commit" in forged.operations
+    held = part_of(forged, GitLocalOpsCapability)
+    assert (held, "commit" in held.operations) == (known, False)
+    for broken in (
+        GitLocalOpsCapability.model_construct(operations=known.operations),
+        GitLocalOpsCapability.model_construct(**{**dict(known), "operations": {"push"}}),
+        GitLocalOpsCapability.model_construct(**{**dict(known), "workflow": object()}),
+    ):
+        with pytest.raises(Refused) as refusal:
+            part_of(broken, GitLocalOpsCapability)
+        assert refusal.value.code is Code.TOKEN_REFUSED

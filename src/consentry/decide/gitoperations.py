@@ -66,8 +66,10 @@ _LOOKS: Final = (
 )
 _LOOKS_VALUED: Final = (
     "-n --max-count --skip --since --until --after --before --author --committer --grep --format "
-    "--pretty --date --diff-filter --unified -U -S -G"
+    "--pretty --date --diff-filter --unified -S -G"
 )
+_ONLY_ATTACHED: Final = frozenset({"--porcelain", "--untracked-files", "--pretty", "--unified"})
+"""Git takes a value for these behind `=` alone; the next word is one of its own."""
 
 _PLAIN: Final = ("--no-ext-diff", "--no-textconv")
 
@@ -90,7 +92,7 @@ GRAMMARS: Final[Mapping[GitLocalOperation, Grammar]] = {
         "--quiet -q", "--initial-branch -b --object-format", REPOSITORY, takes_words=False
     ),
     GitLocalOperation.STATUS: _grammar(
-        "--short -s --branch -b --porcelain --long -z --ignored --no-renames",
+        "--short -s --branch -b --long -z --ignored --no-renames",
         "--porcelain --untracked-files",
     ),
     GitLocalOperation.DIFF: _grammar(_LOOKS, _LOOKS_VALUED, always=_PLAIN),
@@ -177,7 +179,7 @@ def _check_option(operation: GitLocalOperation, grammar: Grammar, word: str) -> 
     if word in grammar.flags:
         return None
     if word in grammar.valued:
-        return word
+        return None if word in _ONLY_ATTACHED else word
     raise _refused(operation, f"`{word}` is no option of it that a token allows")
 
 
@@ -186,6 +188,9 @@ def _check_plain(operation: GitLocalOperation, grammar: Grammar, word: str) -> N
         raise _refused(operation, f"it takes no word such as `{word}`: it is done in the workspace")
     if "::" in word or "://" in word:
         raise _refused(operation, f"`{word}` names another repository, or a program that fetches")
+    if operation is GitLocalOperation.DIFF and (word[:1] == "/" or ".." in word.split("/")):
+        # Git compares files outside of a repository as well, without being told to.
+        raise _refused(operation, f"`{word}` is no path below the workspace")
 
 
 def _refused(operation: GitLocalOperation, why: str) -> Refused:
