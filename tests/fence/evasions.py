@@ -59,6 +59,17 @@ CONSTRUCTIONS = (
         dunder_call=TOKENS + "NpmInstallCapability.__call__()\n",
         validator=TOKENS + "NpmInstallCapability.__pydantic_validator__.validate_python({})\n",
         subclasses_of=TOKENS + "NpmInstallCapability.__subclasses__()\n",
+        fields_of_the_bundle=(
+            "from consentry.decide.tokens import CapabilityBundle\n"
+            "CapabilityBundle.model_fields['npm'].annotation\n"
+        ),
+        annotations_of_the_bundle=(
+            "from consentry.decide.tokens import CapabilityBundle\n"
+            "CapabilityBundle.__annotations__['npm']\n"
+        ),
+        module_of_the_class=TOKENS + "import sys\nsys.modules[NpmInstallCapability.__module__]\n",
+        through_the_package="import consentry.decide as d\nd.tokens.NpmInstallCapability()\n",
+        imported_in_place="__import__('consentry.decide.tokens').decide.tokens.NpmInstallCapability()\n",
         base_of=TOKENS + "NpmInstallCapability.__base__.__subclasses__()\n",
         decorator=TOKENS + "@NpmInstallCapability\ndef f(): ...\n",
         permit=PERMIT + "Permit('a', None, 'm', 0, 1)\n",
@@ -158,6 +169,20 @@ HAND_ONS = _rows(
     namespace_of_home=HOME + "[c for c in vars(tokens).values()]\n",
     members_of_home=HOME + "import inspect\ninspect.getmembers(tokens)\n",
     home_renamed=HOME + "t = tokens\n",
+    home_through_package=(
+        "import consentry.decide as d\ndef f(n):\n    return getattr(d.tokens, n)()\n"
+    ),
+    package_handed_on="from consentry import decide\nvars(decide)\n",
+    whole_package_handed_on="import consentry\ndef f(n):\n    return getattr(consentry, n)()\n",
+    names_of_mint=TOKENS + "from consentry.decide.tokens import mint\nmint.__globals__\n",
+    own_annotations=TOKENS + "def f(t: NpmInstallCapability): ...\nf.__annotations__['t']()\n",
+    own_hints=TOKENS
+    + "from typing import get_type_hints\ndef f(t: NpmInstallCapability): ...\nget_type_hints(f)['t']()\n",
+    adapter_of_an_own_dataclass=TOKENS
+    + "from dataclasses import dataclass\nfrom pydantic import TypeAdapter\n"
+    + "@dataclass\nclass W:\n    t: NpmInstallCapability\nTypeAdapter(W).validate_python({})\n",
+    filled_by_a_library=TOKENS
+    + "from dacite import from_dict\nclass W:\n    t: NpmInstallCapability\nfrom_dict(data_class=W, data={})\n",
     home_by_dots="import consentry.decide.tokens\nx = consentry.decide.tokens\n",
 )
 
@@ -182,6 +207,11 @@ BY_NAMES = _rows(
     vars_of_module="import x\nvars(x)['NpmInstallCapability']()\n",
     dictionary_of_module="import x\nx.__dict__['NpmInstallCapability']()\n",
     dictionary_by_method="import x\nx.__dict__.__getitem__('NpmInstallCapability')()\n",
+    name_of_the_class=TOKENS
+    + "import sys\ngetattr(sys.modules['x'], NpmInstallCapability.__name__)()\n",
+    key_is_name_of_the_class=TOKENS + "globals()[NpmInstallCapability.__name__]()\n",
+    globals_of_a_function="def f(g):\n    return g.__globals__['NpmInstallCapability']()\n",
+    globals_of_a_frame="import sys\nsys._getframe(1).f_globals['NpmInstallCapability']()\n",
     import_module_of_home="import importlib\nm = importlib.import_module('consentry.decide.tokens')\n",
     dunder_import="__import__('consentry.decide.tokens', fromlist=['x'])\n",
     import_from_list="__import__('x', fromlist=['NpmInstallCapability'])\n",
@@ -314,6 +344,12 @@ CAVEATS = _rows(
     all_subclasses="from pydantic import BaseModel\nfor kind in BaseModel.__subclasses__():\n    kind()\n",
     objects_of_the_collector="import gc\n[x for x in gc.get_objects() if x.__class__.__name__.startswith('Npm')]\n",
     adapter_of_a_foreign_model="from pydantic import TypeAdapter\nfrom .shapes import Holder\nTypeAdapter(Holder).validate_python({})\n",
+    field_under_a_foreign_base=TOKENS
+    + "from .shapes import Shape\nclass W(Shape):\n    t: NpmInstallCapability\nW(t={})\n",
+    name_of_the_class_kept=TOKENS
+    + "import x\nname = NpmInstallCapability.__name__\ngetattr(x, name)()\n",
+    builtin_replaced=TOKENS
+    + "import builtins\nbuiltins.repr = lambda kind: kind()\nrepr(NpmInstallCapability)\n",
     helper_that_calls_what_it_gets="def call(x, *a):\n    return x(*a)\n",
     all_letters_in_pieces="import x\nn = 'Npm' + 'InstallCapab' + 'ility'\ngetattr(x, n)()\n",
     frame_of_the_caller="import sys\nsys._getframe(1).f_globals['Npm' + x]()\n",

@@ -8,7 +8,7 @@ import ast
 from typing import Final
 
 from consentry.examine.fence.findings import Family
-from consentry.examine.fence.names import HOME_MODULES, MAKER, PERMIT, family_of, named_in
+from consentry.examine.fence.names import LEADING_THERE, MAKER, PERMIT, family_of, named_in
 from consentry.examine.fence.shapes import (
     annotated,
     bindings,
@@ -41,6 +41,8 @@ class Known:
         """Whether any name of the file is that of a token's class."""
         self.models: set[str] = set()
         """Classes, and what makes them, that turn plain data into objects of their fields' types."""
+        self.holders: set[str] = set()
+        """Classes of the file with a token in a field: whoever fills one from data makes a token."""
         self._own_permit = False
         nodes = list(ast.walk(tree))
         self._read_imports(nodes)
@@ -90,7 +92,7 @@ class Known:
         if start is None:
             return None
         whole = f"{start}.{rest}" if rest else start
-        return whole if whole in HOME_MODULES else None
+        return whole if whole in LEADING_THERE else None
 
     def is_token(self, node: ast.expr) -> bool:
         """Whether an expression may be a token, or a part of a bundle of them."""
@@ -128,7 +130,7 @@ class Known:
                             self.models.add(alias.asname or _VALIDATOR)
                         if alias.asname is not None:
                             self._import(alias.name, alias, alias.asname)
-                        elif alias.name in HOME_MODULES:
+                        elif alias.name.partition(".")[0] in LEADING_THERE:
                             top = alias.name.partition(".")[0]
                             self.homes[top] = top
                 case ast.ClassDef(name=name) if name == PERMIT:
@@ -142,8 +144,9 @@ class Known:
 
     def _import(self, path: str, alias: ast.alias, bound: str) -> None:
         name = path.rpartition(".")[2]
-        if path in HOME_MODULES or path.removeprefix(".") in ("decide.tokens", "decide.permit"):
-            self.homes[bound] = path if path in HOME_MODULES else f"consentry.{path.strip('.')}"
+        for whole in (path, f"consentry.{path.strip('.')}"):
+            if whole in LEADING_THERE:
+                self.homes[bound] = whole
         family = family_of(name)
         if family is None:
             return
@@ -200,6 +203,10 @@ class Known:
                 for part in values_in(value):
                     leads.setdefault(part, []).append(name)
             self._note_tested(node)
+            if isinstance(node, ast.ClassDef):
+                fields = [each.annotation for each in node.body if isinstance(each, ast.AnnAssign)]
+                if any(map(self._types_a_token, fields)):
+                    self.holders.add(node.name)
         if self.is_named and not self.pardoned:
             self.tokens.update(f"{name}()" for name in _GIVES_TOKENS)
         waiting = [*self.tokens]

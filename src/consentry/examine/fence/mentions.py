@@ -7,79 +7,31 @@ whoever gives it another name, puts it into a container or passes it on is repor
 
 import ast
 from collections.abc import Callable, Mapping
-from enum import IntEnum
 from typing import Final
 
 from consentry.examine.fence.findings import Rule
 from consentry.examine.fence.known import Known
+from consentry.examine.fence.roles import (
+    ASK_ABOUT,
+    CHANGES,
+    COPIES,
+    DESCRIBES,
+    FETCHERS,
+    FILLS,
+    LOOKS_INSIDE,
+    READS_HINTS,
+    SAID,
+    TAKERS,
+    TAKES,
+    TYPE_TESTS,
+    TYPING,
+    TYPING_MODULES,
+    VALIDATES,
+    Role,
+)
 from consentry.examine.fence.shapes import called, dotted
 
 Report = Callable[[ast.AST, Rule, str], None]
-
-
-class Role(IntEnum):
-    """What an expression is to what stands around it."""
-
-    VALUE = 0
-    TYPE = 1
-    CALLEE = 2
-    ARGUMENT = 3
-    BASE = 4
-    ALIAS = 5
-    ITEM = 6
-    RESULT = 7
-    DECORATOR = 8
-    DEFAULT = 9
-    OWNER = 10
-
-
-_SAID: Final[dict[Role, tuple[Rule, str]]] = {
-    Role.VALUE: (Rule.HANDED_ON, "is used as a value"),
-    Role.CALLEE: (Rule.MADE, "is made here"),
-    Role.ARGUMENT: (Rule.HANDED_ON, "is passed on as an argument"),
-    Role.BASE: (Rule.SUBCLASS, "is derived from"),
-    Role.ALIAS: (Rule.HANDED_ON, "gets another name"),
-    Role.ITEM: (Rule.HANDED_ON, "is put into a container"),
-    Role.RESULT: (Rule.HANDED_ON, "is handed out as a result"),
-    Role.DECORATOR: (Rule.MADE, "is called as a decorator"),
-    Role.DEFAULT: (Rule.HANDED_ON, "is the default of a parameter"),
-    Role.OWNER: (Rule.HANDED_ON, "is looked into"),
-}
-_DESCRIBES: Final = frozenset(
-    {
-        *("__name__", "__qualname__", "__module__", "__doc__", "__annotations__"),
-        *("model_fields", "model_json_schema", "model_config", "__match_args__", "__hash__"),
-    }
-)
-"""Attributes of a class that say something about it and lead nowhere."""
-_CHANGES: Final = frozenset({"__dict__", "__setattr__", "__delattr__", "__setstate__"})
-_COPIES: Final = frozenset(
-    {
-        *("model_copy", "copy", "_replace", "__copy__", "__deepcopy__", "__replace__"),
-        *("__reduce__", "__reduce_ex__", "__getstate__", "__new__", "__init__"),
-        *("model_construct", "model_validate", "model_validate_json", "model_validate_strings"),
-        *("parse_obj", "parse_raw", "construct", "from_json"),
-    }
-)
-"""What a token has and nobody should ask of it."""
-_TYPE_TESTS: Final = frozenset({"isinstance", "issubclass"})
-_ASK_ABOUT: Final = frozenset({"repr", "str", "id", "hash", "help", "hasattr", "callable", "len"})
-_TYPING: Final[dict[str, tuple[int, ...]]] = {
-    "cast": (0,),
-    "TypeVar": (1, 2, 3, 4, 5, 6, 7, 8),
-    "NewType": (1,),
-    "assert_type": (1,),
-}
-_TAKERS: Final = frozenset(
-    {
-        *("consentry.mint", "consentry.decide.tokens.mint"),
-        "consentry.decide.tokenparts.part_of",
-    }
-)
-"""Functions of ours that are told by a class which token is meant."""
-_TAKES: Final = frozenset(path.rpartition(".")[2] for path in _TAKERS)
-_TYPING_MODULES: Final = frozenset({"typing", "typing_extensions"})
-_VALIDATES: Final = frozenset({"validate_call", "validate_arguments"})
 
 
 class Mentions:
@@ -114,7 +66,7 @@ class Mentions:
         name = self.known.class_named(node)
         if name is not None and not isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
             if role is not Role.TYPE:
-                rule, said = _SAID[role]
+                rule, said = SAID[role]
                 self.report(node, rule, f"`{name}` {said}")
             self._push_inside(node)
             return
@@ -140,16 +92,19 @@ class Mentions:
         owner = self.known.class_named(node.value)
         if owner is not None:
             is_stored = not isinstance(node.ctx, ast.Load)
-            if is_stored or not (node.attr in _DESCRIBES or node.attr.isupper()):
+            if is_stored or not (node.attr in DESCRIBES or node.attr.isupper()):
                 said = "is set" if is_stored else "may make one"
                 self.report(node, Rule.MADE, f"`{owner}.{node.attr}` {said}")
             self._push_inside(node.value)
             return
         if self.known.is_token(node.value):
-            if node.attr in _COPIES:
+            if node.attr in COPIES:
                 self.report(node, Rule.COPIED, f"`.{node.attr}` of a token makes another one")
-            elif node.attr in _CHANGES:
+            elif node.attr in CHANGES:
                 self.report(node, Rule.COPIED, f"`.{node.attr}` changes a token behind its type")
+        if node.attr in LOOKS_INSIDE and self.known.is_named:
+            said = f"`.{node.attr}` leads to classes, in a file that names a token's"
+            self.report(node, Rule.HANDED_ON, said)
         if node.attr == "__class__" and isinstance(node.ctx, ast.Store) and self.known.is_named:
             self.report(node, Rule.MADE, "an object is given another class")
         self._push(Role.TYPE if role is Role.TYPE else Role.OWNER, node.value)
@@ -160,20 +115,47 @@ class Mentions:
         name = called(node.func)
         is_plain = isinstance(node.func, ast.Name) and name not in self.bound
         as_types: tuple[int, ...] = ()
-        if is_plain and name in _TYPE_TESTS:
+        if is_plain and name in TYPE_TESTS:
             as_types = (1,)
-        elif is_plain and name in _ASK_ABOUT:
+        elif is_plain and name in ASK_ABOUT:
             as_types = (0,)
-        elif name in _TYPING and self._path(node.func).rpartition(".")[0] in _TYPING_MODULES:
-            as_types = _TYPING[name]
-        elif name in _TAKES and self._path(node.func) in _TAKERS:
+        elif name in TYPING and self._path(node.func).rpartition(".")[0] in TYPING_MODULES:
+            as_types = TYPING[name]
+        elif name in TAKES and self._path(node.func) in TAKERS:
             as_types = (0, 1)
+        self._told_what(node, name)
         for position, argument in enumerate(node.args):
             self._push(Role.TYPE if position in as_types else Role.ARGUMENT, argument)
         for keyword in node.keywords:
             is_bound = name == "TypeVar" and keyword.arg in ("bound", "default")
             is_bound |= as_types == (0, 1) and keyword.arg in ("capability", "wanted")
             self._push(Role.TYPE if is_bound else Role.ARGUMENT, keyword.value)
+
+    def _told_what(self, node: ast.Call, name: str) -> None:
+        """Functions that find a class by what they are told: its name, its hints, who has it in a field."""
+        if name in FETCHERS:
+            for argument in node.args:
+                self._name_of_class(argument)
+        elif name in READS_HINTS and self.known.is_named:
+            self.report(
+                node, Rule.HANDED_ON, f"`{name}` leads to classes, in a file that names a token's"
+            )
+        elif name in FILLS:
+            for each in (*node.args, *(keyword.value for keyword in node.keywords)):
+                if called(each) in self.known.holders:
+                    said = f"`{called(each)}` has a token in a field, and is filled from plain data"
+                    self.report(each, Rule.HANDED_ON, said)
+
+    def _name_of_class(self, node: ast.expr) -> None:
+        match node:
+            case ast.Attribute(value=value, attr="__name__" | "__qualname__"):
+                if self.known.class_named(value) is not None:
+                    self.report(node, Rule.BY_NAME, "a token's class is fetched by its name")
+
+    def subscript(self, node: ast.Subscript, role: Role) -> None:
+        """`value[key]`; a key that is the name of a class leads back to it."""
+        self._name_of_class(node.slice)
+        self.same_role(node, role)
 
     def _path(self, function: ast.expr) -> str:
         """The dotted name of a function, by what its first name was imported as."""
@@ -273,7 +255,7 @@ class Mentions:
         decorators = [
             each.func if isinstance(each, ast.Call) else each for each in node.decorator_list
         ]
-        if _VALIDATES.intersection(map(called, decorators)):
+        if VALIDATES.intersection(map(called, decorators)):
             self._validated(annotations, "a parameter that is validated")
 
     def _class(self, node: ast.ClassDef) -> None:
@@ -307,7 +289,7 @@ _EXPRESSIONS: Final[dict[type, Callable[..., None]]] = {
     ast.IfExp: Mentions.same_role,
     ast.BoolOp: Mentions.same_role,
     ast.Starred: Mentions.same_role,
-    ast.Subscript: Mentions.same_role,
+    ast.Subscript: Mentions.subscript,
     ast.BinOp: Mentions.same_role,
     ast.Tuple: Mentions.container,
     ast.List: Mentions.container,

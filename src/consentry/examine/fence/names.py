@@ -11,6 +11,8 @@ from typing import Final
 from consentry.examine.fence.findings import Family
 
 HOME_MODULES: Final = frozenset({"consentry.decide.tokens", "consentry.decide.permit"})
+LEADING_THERE: Final = frozenset({"consentry", "consentry.decide", *HOME_MODULES})
+"""The homes, and the packages that they are members of."""
 MAKER: Final = "make_permit"
 """The function that makes permits; `mint` is everybody's, and leaves its event."""
 PERMIT: Final = "Permit"

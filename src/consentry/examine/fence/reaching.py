@@ -42,6 +42,9 @@ _NAMES_CLASSES: Final = frozenset(
 _LOOKS_UP: Final = frozenset({"get", "pop", "setdefault", "__getitem__", "getitem"})
 _EXECUTES: Final = frozenset({"builtins.exec", "builtins.eval", "builtins.compile"})
 _RUNS_TEXT: Final = frozenset({"runsource", "exec", "eval", "compile"})
+_DICTIONARIES: Final = frozenset(
+    {"__dict__", "__builtins__", "__globals__", "f_globals", "f_locals"}
+)
 _NAMESPACES: Final = frozenset({"globals", "locals", "vars"})
 _COPIERS: Final = frozenset({"copy", "deepcopy", "replace", "evolve", "__replace__"})
 _RESTORERS: Final = frozenset(
@@ -200,7 +203,7 @@ class Reaching:
             self.report(value, Rule.BY_NAME, f"the module `{homes[0]}` is fetched by its name")
 
     def _is_namespace(self, node: ast.expr, scope: Scope) -> bool:
-        if isinstance(node, ast.Attribute) and node.attr in ("__dict__", "__builtins__"):
+        if isinstance(node, ast.Attribute) and node.attr in _DICTIONARIES:
             return True
         if isinstance(node, ast.Call) and called(node.func) in _NAMESPACES:
             return True
