@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from consentry.declare.pluginlock import LockedPlugin, PluginLock
+from consentry.declare.pluginlock import LockedPlugin, PluginLock, lock_text
 from consentry.examine.pluginintegrity import files_of as files_of_tree
 from consentry.examine.plugintree import read_tree
-from consentry.service.pluginlocking import Definitions, made_lock, write_lock
+from consentry.service.pluginlocking import Definitions, made_lock
 
 TOOL = """\
 tool:
@@ -75,8 +75,7 @@ def plant(root: Path, name: str, files: Mapping[str, str]) -> Path:
 def lock(root: Path) -> None:
     """Makes the lock of what lies in the root, as `consentry plugins lock` would."""
     file = root / "PLUGINS.lock"
-    file.unlink(missing_ok=True)
-    write_lock(root, made_lock(root, PluginLock(), Definitions()), replacing=False)
+    file.write_bytes(lock_text(made_lock(root, PluginLock(), Definitions())))
     file.chmod(0o644)
 
 
@@ -84,7 +83,7 @@ def relock(plugin: Path) -> None:
     """Locks what lies in a plugin's folder now, whatever its manifest says."""
     tree = read_tree(plugin, keep_contents=False)
     entry = LockedPlugin("1.0.0", tree.digest, files_of_tree(tree))
-    write_lock(plugin.parent, PluginLock({plugin.name: entry}), replacing=True)
+    (plugin.parent / "PLUGINS.lock").write_bytes(lock_text(PluginLock({plugin.name: entry})))
 
 
 def own_root(home: Path) -> Path:
