@@ -57,6 +57,7 @@ def test_the_memory_moves_up_and_never_down(keepers: Keepers) -> None:
     stronger = keepers.plugin_versions.accept(passed("1.1.0", other, strength=2))
     assert stronger.strength == 2
     assert keepers.plugin_versions.accept(passed("1.1.0", other)) == stronger
+    assert keepers.plugin_versions.accept(passed("1.2.0", tree({**FILES, "b": b""}))) == stronger
     assert kept(keepers) == stronger
     assert types(keepers.ledger) == ["plugin.accepted"] * 3
 

@@ -69,7 +69,10 @@ class StoredPluginVersions(KnownPluginVersions):
         self._journal = Journal(ledger, ids, clock, context)
 
     def accept(self, passed: Acceptable) -> PluginVersion:
-        """Remembers it, if that moves the memory up; what is as high already stays as it is."""
+        """Remembers it, if that moves the memory up; what is as high already stays as it is.
+
+        Returns what stands then: whoever was overtaken finds in it what they have to meet.
+        """
         for _ in range(_MOST_TRIES):
             standing = self.remembered(passed.folder, passed.tree.name)
             if standing is not None and not _moves_up(standing, passed):
@@ -136,7 +139,9 @@ class StoredPluginVersions(KnownPluginVersions):
 
 
 def _moves_up(standing: PluginVersion, passed: Acceptable) -> bool:
-    """Whether it is a higher version, or the same one by more; whoever asks has refused the rest."""
+    """Whether it is a higher version, or the same one by more; never by fewer signers."""
+    if passed.strength < standing.strength:
+        return False
     offered, highest = SemVer.parse(passed.version).rank, SemVer.parse(standing.version).rank
     if offered != highest:
         return offered > highest
