@@ -78,7 +78,10 @@ def test_the_digest_of_a_fixed_tree_never_changes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["x.pyc", "x.pyo", "X.PYC", "__pycache__/x.txt", "src/__PyCache__/y", "x.\uff50\uff59\uff43"],
+    [
+        *("x.pyc", "x.pyo", "X.PYC", "__pycache__/x.txt", "src/__PyCache__/y"),
+        *("x.\uff50\uff59\uff43", "x.p\u200dyc", "__py\u00adcache__/x", "x.pyc.", "__pycache__ /x"),
+    ],
 )
 def test_bytecode_is_refused(tmp_path: Path, name: str) -> None:
     """It would be loaded in place of the source that was read; also in names that fold to it."""
@@ -206,12 +209,16 @@ def test_names_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
         ("ﬁle", "file"),
         ("Sub/x", "sub/y"),
         ("K", "k"),
+        ("a.py", "a\u200d.py"),
+        ("\ufeffa.py", "A\u00ad.py"),
+        ("a.py", "a.py."),
+        ("notes", "notes "),
     ],
 )
 def test_names_that_others_take_for_the_same_are_refused(
     tmp_path: Path, one: str, other: str
 ) -> None:
-    """By case or normalisation, of files and of folders."""
+    """By case, normalisation, what nobody sees or what stands at the end, of files and of folders."""
     top = grow(tmp_path / "p", {**PLAIN, one: File(b"1"), other: File(b"2")})
     refusal = refusal_of(top)
     assert refusal.reason is Rejection.NAME_CLASH
