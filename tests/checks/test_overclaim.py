@@ -158,7 +158,7 @@ def test_a_promise_broken_over_two_lines_is_found(plant):
         "the signature is a hash, and nobody can change it, not even root",
     ],
 )
-def test_a_hash_called_a_signature_is_found(plant, line):
+def test_a_hash_under_a_larger_name_is_found(plant, line):
     """A hash that nobody signed with a key is a digest."""
     assert len(list(overclaim.check(plant({"docs/x.md": line})))) == 1
 

@@ -133,9 +133,12 @@ def test_help_of_a_command_imports_that_command_only(word: str) -> None:
     assert not {f"consentry.cli.{other}" for other in others} & modules
 
 
-def test_status_needs_no_surface_and_no_document_reader() -> None:
-    """A look at the host does not load the lattice, YAML or the terminal library."""
-    modules = _modules("status", "--quiet")
+def test_status_needs_no_surface_and_no_document_reader(tmp_path: Path) -> None:
+    """A look at the host does not load the lattice, YAML or the terminal library.
+
+    Where a workspace has neither documents nor plugins, that is: those are read.
+    """
+    modules = _modules("status", "--quiet", "--workspace", str(tmp_path))
     assert not any(name.startswith("consentry.surface") for name in modules)
     assert _foreign(modules) == {"click"}
 
@@ -198,6 +201,7 @@ def test_table_and_commands_agree() -> None:
         "trust",
         "schema",
         "guard",
+        "fence",
         "surface",
         "wish",
         "run",
@@ -209,6 +213,7 @@ def test_table_and_commands_agree() -> None:
         "approve",
         "deny",
         "consent",
+        "tokens",
         "escalations",
         "passphrase",
         "effect",

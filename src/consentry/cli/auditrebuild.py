@@ -18,8 +18,10 @@ from consentry.service.surroundings import look_around
 PAGE = Page(
     summary="Fill the tables that follow from events anew, from the events.",
     paragraphs=(
-        "These are `permission_audit_log`, `workflow_pattern`, `capability_token` and "
-        "`capability_budget`. Follows every chain first.",
+        (
+            "These are `permission_audit_log`, `workflow_pattern`, `capability_token` and "
+            "`capability_budget`. Follows every chain first."
+        ),
         "A table that was changed behind the ledger's back is what the events say again.",
     ),
     examples=(
