@@ -60,6 +60,9 @@ GROUPS = {
     "tool": ["new", "list", "show", "narrow", "lint"],
     "consent": ["list", "show", "history", "revoke"],
     "passphrase": ["set", "remove"],
+    "plugins": ["lock", "verify", "list", "sign", "forget", "init"],
+    "keys": ["make", "list", "show", "trust", "rotate", "revoke"],
+    "tokens": ["list", "show"],
 }
 
 SCRIPT = """
