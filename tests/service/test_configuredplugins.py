@@ -115,6 +115,18 @@ def test_a_named_configuration_has_its_own_plugins(
     assert list(load(here, named=str(other)).tools) == ["other-notes"]
 
 
+def test_files_beside_plugins_are_named(here: Surroundings, root: Path) -> None:
+    """The lock and evidence are not; a note that somebody left there is, and stops nothing."""
+    (root / "notes.dsse.json").write_text("{}")
+    assert load(here).ignored == ()
+    (root / "README.md").write_text("ours")
+    (root / "other.dsse.json").write_text("{}")
+    (said,) = load(here).ignored
+    assert said.what == "`README.md`, `other.dsse.json`: no part of any plugin, and not loaded"
+    assert not said.lowers
+    assert list(load(here).tools) == ["count-notes"]
+
+
 def test_an_unreadable_root_is_rejected(here: Surroundings, root: Path) -> None:
     """A file in the place of the folder, or a lock that is a folder: typed, and nothing loaded."""
     (root / LOCK_NAME).unlink()

@@ -12,7 +12,7 @@ from consentry.base.values import dataclass
 from consentry.decide.acceptance import Accepted
 from consentry.decide.trust import Ignored
 from consentry.service.places import Configuration, Workspace
-from consentry.service.pluginplaces import find_roots, not_accepted
+from consentry.service.pluginplaces import find_roots, not_accepted, strays
 from consentry.service.plugins import FoundRoot, VerifiedPlugin, loaded_root
 from consentry.service.surroundings import Surroundings
 
@@ -35,11 +35,14 @@ class FoundPlugins:
 
     def ignored(self, *, is_accepted: bool) -> tuple[Ignored, ...]:
         """What does not count, in words."""
-        return tuple(
-            not_accepted(root)
-            for root in self.roots
-            if not root.is_own and (root.lock is None or not is_accepted)
-        )
+        found: list[Ignored] = []
+        for root in self.roots:
+            if root.is_own or (is_accepted and root.lock is not None):
+                plugins = self.own if root.is_own else self.strangers
+                found += strays(root, [each.name for each in plugins])
+            else:
+                found.append(not_accepted(root))
+        return tuple(found)
 
 
 def find_plugins(

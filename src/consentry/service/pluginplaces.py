@@ -9,10 +9,13 @@ one only if a lock lies in it: the name alone is too common.
 """
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import Refused, Where
+from consentry.decide.evidencecase import EvidenceKind
 from consentry.decide.trust import Ignored
 from consentry.declare.pluginlock import LOCK_NAME
 from consentry.enforce.hops import leads_through
@@ -22,6 +25,8 @@ from consentry.service.places import Configuration, Trust, Workspace, reason
 from consentry.service.pluginroots import PLUGINS_FOLDER
 from consentry.service.plugins import FoundRoot, lock_content, rejected
 from consentry.service.surroundings import Surroundings, owners_of_ours
+
+_MOST_NAMED: Final = 5
 
 
 def find_roots(
@@ -76,5 +81,24 @@ def not_accepted(root: FoundRoot) -> Ignored:
     if root.lock is None:
         what = f"has no `{LOCK_NAME}` that can be read, so nothing in it can be accepted or loaded"
     else:
-        what = "the workspace's plugins are neither verified nor loaded until you accept it"
+        what = (
+            "the workspace's plugins are neither verified nor loaded until you accept it; "
+            "`consentry trust --show` lists them"
+        )
     return Ignored(Where(str(root.path)), what, lowers=False)
+
+
+def strays(root: FoundRoot, plugins: Iterable[str]) -> tuple[Ignored, ...]:
+    """What is said of files beside the plugins that are neither the lock nor evidence."""
+    known = {LOCK_NAME, *(kind.file(name) for name in plugins for kind in EvidenceKind)}
+    with os.scandir(root.path) as listing:
+        files = [each.name for each in listing if each.is_file(follow_symlinks=False)]
+    found = sorted(name for name in files if name not in known)
+    if not found:
+        return ()
+    named = ", ".join(f"`{name}`" for name in found[:_MOST_NAMED])
+    more = len(found) - _MOST_NAMED
+    what = (
+        f"{named}{f' and {more} more' if more > 0 else ''}: no part of any plugin, and not loaded"
+    )
+    return (Ignored(Where(str(root.path)), what, lowers=False),)

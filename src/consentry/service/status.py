@@ -117,18 +117,17 @@ def _with_trust(
     with accepted_here(around) as known:
         effective = load_configuration(around, workspace, named, known)
         was_accepted = known.has_any(str(workspace.path))
+    notes = found.notes + tuple(
+        f"`{each.where}`: {each.what}"
+        for each in effective.ignored
+        if each.where.file is not None and Path(each.where.file).name == PLUGINS_FOLDER
+    )
     if effective.is_accepted:
         folders = tuple(
             folder if folder.trust is Trust.OWN else replace(folder, trust=Trust.ACCEPTED)
             for folder in found.folders
         )
-        return replace(found, folders=folders)
-    notes = found.notes
-    notes += tuple(
-        f"`{each.where}`: {each.what}; `consentry trust --show` lists them"
-        for each in effective.ignored
-        if each.where.file is not None and Path(each.where.file).name == PLUGINS_FOLDER
-    )
+        return replace(found, folders=folders, notes=notes)
     if was_accepted:
         notes += ("the workspace's files are not those that were accepted; see `consentry trust`",)
     count = sum(each.lowers for each in effective.ignored)
