@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import consentry
 from consentry.base.canonical import digest_json
+from consentry.base.errors import UsageProblem
 from consentry.base.values import dataclass
 from consentry.declare.patchbundlefile import read_bundle_json
 from consentry.declare.wish import Wish
@@ -27,6 +28,8 @@ from consentry.service.patchcheck import check_patch
 from consentry.service.pluginglance import rules_if_any
 from consentry.service.pluginrules import rules_here, rules_of
 from consentry.service.plugins import FoundRoot, loaded_root
+from consentry.service.pluginsigning import plugin_policy
+from consentry.service.surroundings import look_around
 from tests.service.conftest import MakeAround
 from tests.service.patches import adding, bundle_of, wish_of
 from tests.service.pluginplants import TABLE, files_of, lock, own_root, plant
@@ -117,6 +120,22 @@ def test_a_repository_is_examined_with_the_users_plugins(
     environ = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
     rules = rules_if_any(environ, str(project))
     assert len(rules.tables) == len(rules.looks) == 1
+
+
+def test_rules_that_cannot_be_looked_for_are_not_passed_over(
+    root: Path, home: Path, project: Path
+) -> None:
+    """Whether there are any cannot be told, so nothing is examined without them; nor is a policy taken as absent."""
+    environ = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+    assert rules_if_any(environ, str(project)).tables
+    folder = root.parent
+    folder.rename(home / "away")
+    assert rules_if_any(environ, str(project)) is NO_RULES
+    folder.symlink_to(folder)
+    with pytest.raises(UsageProblem, match="too many levels"):
+        rules_if_any(environ, str(project))
+    with pytest.raises(UsageProblem, match="too many levels"):
+        plugin_policy(look_around(environ))
 
 
 NAMES = st.sampled_from(["os", "subprocess", "socket", "math", "json", "unknown_thing", "builtins"])

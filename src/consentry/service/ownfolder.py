@@ -36,8 +36,12 @@ def read_own(around: Surroundings, name: str, workspace: Workspace | None = None
     """The content of one of these documents, or None where there is none."""
     folder = own_folder(around)
     file = folder / name
-    if not os.path.lexists(file):
+    try:
+        os.lstat(file)
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as problem:  # whether there is one cannot be told
+        raise _unusable(file, problem) from problem
     require_own(around, folder, file, workspace)
     try:
         return SandboxedPath.create(folder, name).unwrap().read(MOST_BYTES, on_race=recorded)

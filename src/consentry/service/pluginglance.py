@@ -36,14 +36,24 @@ def could_have_plugins(environ: "Mapping[str, str]", start: str) -> bool:
         if not home.startswith("/"):
             return True  # the user database knows, and is asked by whoever looks closely
         base = f"{home}/.config"
-    if os.path.lexists(f"{base}/consentry/plugins"):
+    if _may_be_there(f"{base}/consentry/plugins"):
         return True
     folder = os.path.realpath(start)
     while True:
         above = folder.rstrip("/")
         for place in _IN_A_WORKSPACE:
-            if os.path.lexists(f"{above}/{place}"):
+            if _may_be_there(f"{above}/{place}"):
                 return True
         if not above:
             return False
         folder = os.path.dirname(above) or "/"  # noqa: PTH120 - before paths are loaded
+
+
+def _may_be_there(path: str) -> bool:
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:  # whoever looks closely says what is wrong
+        return True
+    return True

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from consentry.base.codes import Code
-from consentry.base.errors import Refused, Where
+from consentry.base.errors import Refused, UsageProblem, Where
 from consentry.decide.evidencecase import EvidenceKind
 from consentry.decide.trust import Ignored
 from consentry.declare.pluginlock import LOCK_NAME
@@ -37,7 +37,7 @@ def find_roots(
     has_strangers = False
     for folder in folders.folders:
         root = folder.path / PLUGINS_FOLDER
-        if folder.exists and os.path.lexists(root):
+        if folder.exists and _is_there(root):
             is_own = folder.trust is Trust.OWN
             has_strangers = has_strangers or not is_own
             found.append(_found(around, root, workspace, is_own=is_own))
@@ -46,6 +46,16 @@ def find_roots(
         if os.path.lexists(root / LOCK_NAME):
             found.append(_found(around, root, workspace, is_own=False))
     return tuple(found)
+
+
+def _is_there(root: Path) -> bool:
+    try:
+        os.lstat(root)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as problem:  # to pass over it would be to load less than the user has
+        raise UsageProblem(Code.CONFIG_FILE, f"`{root}`: {reason(problem)}") from problem
+    return True
 
 
 def _found(
