@@ -13,10 +13,11 @@ from consentry.base.values import dataclass
 
 _COOKIE: Final = re.compile(rb"coding[:=][ \t]*([-\w.]+)")
 _PLAIN_CODINGS: Final = frozenset({b"utf-8", b"utf8", b"ascii", b"us-ascii"})
-_NAMES: Final = (b"Capability", b"ermit", b"consentry")
+_NAMES: Final = (b"Capability", b"Permit", b"make_permit", b"consentry")
 _FETCHES: Final = re.compile(
-    rb"getattr|import_module|__import__|resolve_name|locate\(|import_string|__dict__|globals|vars\("
-    rb"|eval|exec|compile|__getattribute__|find_class|attrgetter|loads"
+    rb"\b(?:getattr|import_module|__import__|resolve_name|locate|import_string|__dict__|globals|vars"
+    rb"|locals|eval|exec|__getattribute__|find_class|attrgetter|methodcaller|__globals__|f_globals"
+    rb"|getattr_static|runsource)\b"
 )
 _HIDES: Final = re.compile(
     rb"b(?:64|32|16|85)decode|a85decode|decodebytes|a2b_|fromhex|unhexlify|rot_?13|chr\("
