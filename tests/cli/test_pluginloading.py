@@ -321,6 +321,25 @@ def test_an_accepted_workspaces_plugins_count_until_their_lock_changes(
     ]
 
 
+def test_what_a_plugins_policy_would_answer_is_shown_before_it_is_accepted(
+    consentry: CommandLine, project: Path, marker: Path
+) -> None:
+    """An entry of it stands for a yes, also about tools that the plugin does not bring."""
+    files = files_of("notes", marker)
+    files["plugin.yaml"] += "policies: [policies/yes.yaml]\n"
+    digest = f"sha256:{'0' * 64}"
+    files["policies/yes.yaml"] = (
+        'policyVersion: "1"\nentries:\n'
+        f'  - {{tool: deploy, version: "1.0.0", digest: "{digest}", commit: auto}}\n'
+    )
+    plant(project / "plugins", "notes", files)
+    lock(project / "plugins")
+    (row,) = json.loads(consentry("trust", "--show", "--json").out)["lowers"]
+    assert "plugins/notes/policies/yes.yaml" in json.dumps(row)
+    assert "the policy entry for `deploy` 1.0.0 would stand for a yes" in json.dumps(row)
+    assert "would stand for a yes" in consentry("trust", "--show").out
+
+
 def test_a_tampered_plugin_of_a_workspace_cannot_be_accepted(
     consentry: CommandLine, project: Path, marker: Path
 ) -> None:

@@ -19,7 +19,9 @@ from consentry.decide.acceptance import (
     NothingAccepted,
     digest_of_files,
 )
-from consentry.decide.trust import Ignored
+from consentry.decide.trust import Ignored, merged_policy
+from consentry.declare.policy import Policy
+from consentry.declare.reader import parsed
 from consentry.service.configuration import Effective, load_configuration
 from consentry.service.places import Workspace
 from consentry.service.surroundings import Surroundings
@@ -86,6 +88,7 @@ def view_trust(
     place = str(workspace.path)
     standing = kept.standing(place)
     files = after.strangers
+    plugins = tuple(each for each in after.plugins if not each.is_own)
     accepted = {} if standing is None else standing.files
     changed = [
         name for name in sorted({*files, *accepted}) if files.get(name) != accepted.get(name)
@@ -94,11 +97,11 @@ def view_trust(
         place,
         files,
         tuple(_level_changes(before, after)),
-        tuple(each for each in before.ignored if each.lowers),
+        (*(each for each in before.ignored if each.lowers), *_answered_by(plugins)),
         tuple(each for each in after.ignored if not each.lowers),
         standing,
         () if standing is None else tuple(changed),
-        tuple(each for each in after.plugins if not each.is_own),
+        plugins,
     )
 
 
@@ -106,6 +109,16 @@ def require_something(view: TrustView) -> None:
     """Raises where there is nothing that could be accepted."""
     if view.is_empty:
         raise Refused(Code.NOTHING_TO_TRUST, f"`{view.workspace}` has no configuration of its own")
+
+
+def _answered_by(plugins: "tuple[VerifiedPlugin, ...]") -> tuple[Ignored, ...]:
+    """The entries of their policies, which would stand for a yes as those of the workspace's own do."""
+    if not plugins:
+        return ()
+    from consentry.service.plugindocuments import policy_entries  # noqa: PLC0415 - few have any
+
+    theirs = Policy(policy_entries(plugins, parsed))
+    return merged_policy(Policy(), theirs, is_accepted=False)[1]
 
 
 def _level_changes(before: Effective, after: Effective) -> list[LevelChange]:
