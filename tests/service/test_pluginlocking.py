@@ -12,9 +12,11 @@ from consentry.base.errors import UsageProblem
 from consentry.declare.pluginlock import LOCK_NAME, PluginLock, lock_text
 from consentry.declare.pluginlockfile import read_lock
 from consentry.enforce.folderlock import TRY, locked_folder
+from consentry.examine.pluginproblems import Rejection, VerificationError
+from consentry.examine.plugintree import read_tree
 from consentry.service import pluginlocking
 from consentry.service.placedfile import place_new, replace_whole
-from consentry.service.pluginlocking import write_lock
+from consentry.service.pluginlocking import manifest_of, write_lock
 from consentry.service.pluginroots import lock_bytes
 
 DIGEST = Digest(f"sha256:{'a' * 64}")
@@ -111,3 +113,18 @@ def test_a_lock_that_could_not_be_read_again_is_not_written(
     """It would be too large for its own reader."""
     monkeypatch.setattr(pluginlocking, "MOST_LOCK", 200)
     assert "could not be read again" in refusal_of(tmp_path, lock_of("a", "b"), None).message
+
+
+def test_a_manifest_with_several_faults_is_told_by_its_first(tmp_path: Path) -> None:
+    """In one line, with its place and how many there are."""
+    place = tmp_path / "notes"
+    place.mkdir()
+    (place / "plugin.yaml").write_text('pluginVersion: "1"\nname: notes\nversion: "1"\nmore: x\n')
+    with pytest.raises(VerificationError) as raised:
+        manifest_of(read_tree(place, keep_contents=True))
+    found = raised.value
+    assert found.reason is Rejection.MANIFEST
+    assert found.where is not None
+    assert (found.where.file, found.where.line) == ("notes/plugin.yaml", 3)
+    assert found.message.endswith("(2 things are wrong, this is the first)")
+    assert "\n" not in found.message

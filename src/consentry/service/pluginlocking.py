@@ -163,12 +163,14 @@ def manifest_of(tree: PluginTree) -> PluginManifest:
     try:
         manifest = read_plugin_manifest(content, f"{tree.name}/{MANIFEST_NAME}")
     except BadDocument as problem:
-        first = problem.problems[0]
+        first, count = problem.problems[0], len(problem.problems) + problem.unlisted
+        more = "" if count == 1 else f" ({count} things are wrong, this is the first)"
         raise VerificationError(
             Rejection.MANIFEST,
             tree.name,
-            str(problem),
+            f"{first.message}{more}",
             found=tree.digest,
+            where=first.where,
             help_line=first.help_line,
         ) from problem
     if manifest.name != tree.name:
