@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from consentry.base.codes import Code
+from consentry.base.errors import UsageProblem
+from consentry.cli.keysplace import words_from
 from tests.cli.conftest import CommandLine, assert_error
 from tests.cli.terminals import at_terminal
 
@@ -182,6 +184,36 @@ def test_a_key_of_another_tool_needs_a_name(consentry: CommandLine, project: Pat
     assert consentry("keys", "show", "ci", "--pem").out.encode() == pem.read_bytes()
     (project / "bad.pem").write_text("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n")
     assert_error(consentry("keys", "trust", "bad.pem", "--as", "x", "--yes"), Code.SIGNING_KEY)
+
+
+def test_a_key_whose_endorsement_cannot_be_written_is_not_rotated(
+    consentry: CommandLine, project: Path
+) -> None:
+    """Nobody could take it over, nor any key after it; somewhere else it is."""
+    made = answer(consentry, "keys", "make", "me")["key_id"]
+    (project / "taken.json").write_text("x")
+    for out in ("taken.json", "missing/x.json"):
+        assert_error(consentry("keys", "rotate", "me", "--out", out), Code.FILE_UNUSABLE)
+        assert consentry("keys", "list", "--quiet").out.split() == [made]
+    assert (project / "taken.json").read_text() == "x"
+    rotated = answer(consentry, "keys", "rotate", "me", "--out", "free.json")["key_id"]
+    assert consentry("keys", "list", "--quiet").out.split() == [made, rotated]
+
+
+@pytest.mark.parametrize(("size", "is_taken"), [(4096, True), (4097, False), (60_000, False)])
+def test_a_passphrase_is_read_whole_or_not_at_all(size: int, is_taken: bool) -> None:  # noqa: FBT001 - a column
+    """However it comes; one that is too long is never cut off."""
+    reading, writing = os.pipe()
+    os.write(writing, b"a" * size)
+    os.close(writing)
+    try:
+        if is_taken:
+            assert words_from(reading) == "a" * size
+        else:
+            with pytest.raises(UsageProblem, match="at most"):
+                words_from(reading)
+    finally:
+        os.close(reading)
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,9 @@ def _rotate(
         # One open file has words for both; typed, each is asked for.
         given = before if passphrase_fd is not None else None
         words = given or new_words(None, asks=passphrase or (sealed and passphrase_fd is None))
-        key, endorsement = desk.rotate(name, life, before, words)
-        place_new(out, endorsement.to_bytes())
+        key, _ = desk.rotate(
+            name, life, before, words, lambda endorsement: place_new(out, endorsement.to_bytes())
+        )
         now = desk.journal.clock.now()
     if output.json:
         made = key_document(key, now, is_own=True)

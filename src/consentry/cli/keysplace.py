@@ -72,7 +72,14 @@ def words_from(descriptor: int) -> str:
             if not part:
                 break
             content += part
-        return content.partition(b"\n")[0].decode("utf-8")
+        words = content.partition(b"\n")[0]
+        if len(words) > _MOST_WORDS:
+            # How much of it was read would depend on how it came.
+            raise UsageProblem(
+                Code.USAGE,
+                f"a passphrase has at most {_MOST_WORDS} bytes, and a line's end after it",
+            )
+        return words.decode("utf-8")
     except (OSError, UnicodeDecodeError) as wrong:
         raise UsageProblem(
             Code.USAGE, f"no passphrase can be read from file descriptor {descriptor}"

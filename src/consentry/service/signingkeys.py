@@ -5,6 +5,7 @@ looser is recorded before it counts; what makes them stricter counts first. Noth
 whoever calls has shown the fingerprint and got a yes.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from consentry.base.canonical import Json
@@ -73,22 +74,34 @@ class KeyDesk:
             keys = key_list(self.around)
             if _standing(keys, name):
                 raise UsageProblem(Code.KEY_EXISTS, f"`{name}` has a key already")
-            return self._add_fresh(keys, name, algorithm, life, passphrase)[0]
+            file = self._fresh(name, algorithm, life, passphrase)
+            return self._add(keys, _entry(file, name, None, self._now()), "made")
 
     def rotate(
-        self, name: str, life: Duration | None, old_words: str | None, words: str | None
+        self,
+        name: str,
+        life: Duration | None,
+        old_words: str | None,
+        words: str | None,
+        hand_out: Callable[[Envelope], object] = lambda _: None,
     ) -> tuple[TrustedKey, Envelope]:
-        """A fresh key beside the signer's last one, and that one's endorsement of it."""
+        """A fresh key beside the signer's last one, and that one's endorsement of it.
+
+        `hand_out` is given the endorsement before the key counts: without it, nobody could take over
+        this key, nor any after it.
+        """
         with changing_own(self.around):
             keys = key_list(self.around)
             old = find_key(keys, name)
             signer = usable_signing_key(self.state, old, self.journal.clock.now(), old_words)
-            fresh, file = self._add_fresh(
-                keys, old.name, old.key.algorithm, life, words, endorsed_by=old.key_id
-            )
-        payload = endorsement_payload(file)
-        signature = signer.sign(signed_message(IN_TOTO, payload))
-        return fresh, Envelope(IN_TOTO, payload, (Signed(old.key_id, signature),))
+            file = self._fresh(old.name, old.key.algorithm, life, words)
+            payload = endorsement_payload(file)
+            signature = signer.sign(signed_message(IN_TOTO, payload))
+            endorsement = Envelope(IN_TOTO, payload, (Signed(old.key_id, signature),))
+            hand_out(endorsement)
+            entry = _entry(file, old.name, None, self._now())
+            fresh = self._add(keys, replace(entry, endorsed_by=old.key_id), "rotated")
+        return fresh, endorsement
 
     def trust(self, file: PublicKeyFile, name: str, expires_at: Instant | None) -> TrustedKey:
         """Accepts a key that a person has compared; beside one that stands, it needs an endorsement."""
@@ -132,20 +145,14 @@ class KeyDesk:
         }
         self._tell(EventType.KEY_REVOKED, key.name, payload, at)
 
-    def _add_fresh(
-        self,
-        keys: KeyList,
-        name: str,
-        algorithm: Algorithm,
-        life: Duration | None,
-        passphrase: str | None,
-        endorsed_by: str | None = None,
-    ) -> tuple[TrustedKey, PublicKeyFile]:
+    def _fresh(
+        self, name: str, algorithm: Algorithm, life: Duration | None, passphrase: str | None
+    ) -> PublicKeyFile:
+        """The public half of a key whose private half lies in the state directory from now on."""
         secret, now = SigningKey.make(algorithm), self._now()
         file = PublicKeyFile(secret.public, name, now, None if life is None else now.plus(life))
         save_signing_key(self.state, secret, passphrase)
-        entry = replace(_entry(file, name, None, now), endorsed_by=endorsed_by)
-        return self._add(keys, entry, "made" if endorsed_by is None else "rotated"), file
+        return file
 
     def _add(self, keys: KeyList, entry: TrustedKey, how: str) -> TrustedKey:
         payload: dict[str, Json] = {
