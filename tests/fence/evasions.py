@@ -354,6 +354,14 @@ CAVEATS = _rows(
     all_letters_in_pieces="import x\nn = 'Npm' + 'InstallCapab' + 'ility'\ngetattr(x, n)()\n",
     frame_of_the_caller="import sys\nsys._getframe(1).f_globals['Npm' + x]()\n",
     hints_of_a_function="from typing import get_type_hints\ndef f(g):\n    return get_type_hints(g)['token']()\n",
+    modules_walked="import sys\nfor module in [*sys.modules.values()]:\n    for kind in [*vars(module).values()]:\n        kind()\n",
+    module_of_ours_put_together="import importlib\ndef f(name):\n    return importlib.import_module('consentry.' + name)\n",
+    type_of_another_file=TOKENS
+    + "from .shapes import Grid\ndef f(held: Grid[NpmInstallCapability]): ...\n",
+    parameters_filled_by_a_framework=TOKENS
+    + "from .web import app\n@app.post('/')\ndef f(token: NpmInstallCapability):\n    return token\n",
+    dispatched_by_annotation=TOKENS
+    + "from functools import singledispatch\n@singledispatch\ndef f(x): ...\n@f.register\ndef _(x: NpmInstallCapability): ...\n[*f.registry][-1]()\n",
     native_code="import ctypes\nctypes.pythonapi.PyObject_CallNoArgs\n",
     other_process_with_python="import subprocess, sys\nsubprocess.run([sys.executable, 'make_tokens.txt'])\n",
     verb_from_outside="import sys\nrun(['git', sys.argv[1]])\n",

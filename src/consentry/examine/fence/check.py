@@ -21,6 +21,7 @@ from consentry.examine.fence.gates import Gates, gates_of
 from consentry.examine.fence.known import Known
 from consentry.examine.fence.mentions import Mentions
 from consentry.examine.fence.names import family_of
+from consentry.examine.fence.nearby import Nearby
 from consentry.examine.fence.races import unhandled_races
 from consentry.examine.fence.reaching import Place, Reaching
 from consentry.examine.knowledge.reader import knowledge
@@ -93,6 +94,7 @@ class _File:
         known = Known(tree, self.pardoned) if gates.names else None
         if known is not None:
             Mentions(known, _bound(gathered), self._report).walk(tree)
+            Nearby(known, self._report, self._read_inner).walk(known.nodes)
         resolver = Resolver(knowledge(), gathered)
         place = Place(gathered, resolver, self._report)
         if gates.reaches:
@@ -112,7 +114,7 @@ class _File:
             self.placed.add((line, column, rule))
             self.found.add((line, column, rule, message))
 
-    def _read_inner(self, node: ast.Call, code: str | bytes) -> None:
+    def _read_inner(self, node: ast.AST, code: str | bytes) -> None:
         """A constant that is executed is read like a file of its own, at the place of the call."""
         content = code.encode("utf-8", "replace") if isinstance(code, str) else code
         content = content.strip(b" \t")

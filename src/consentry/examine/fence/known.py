@@ -8,7 +8,15 @@ import ast
 from typing import Final
 
 from consentry.examine.fence.findings import Family
-from consentry.examine.fence.names import LEADING_THERE, MAKER, PERMIT, family_of, named_in
+from consentry.examine.fence.names import (
+    HOLD_CLASSES,
+    LEADING_THERE,
+    MAKER,
+    PERMIT,
+    STAND_FOR_CLASSES,
+    family_of,
+    named_in,
+)
 from consentry.examine.fence.shapes import (
     annotated,
     bindings,
@@ -43,9 +51,11 @@ class Known:
         """Classes, and what makes them, that turn plain data into objects of their fields' types."""
         self.holders: set[str] = set()
         """Classes of the file with a token in a field: whoever fills one from data makes a token."""
+        self.has_foreign_star = False
+        """Whether names of somebody else's choice may stand for any name that is not bound here."""
         self._own_permit = False
-        nodes = list(ast.walk(tree))
-        self._read_imports(nodes)
+        self.nodes = nodes = list(ast.walk(tree))
+        self._read_imports(tree, nodes)
         self._follow_models(nodes)
         self._follow_classes(nodes)
         self._follow_tokens(nodes)
@@ -115,12 +125,14 @@ class Known:
 
     # ---- gathered once
 
-    def _read_imports(self, nodes: list[ast.AST]) -> None:
+    def _read_imports(self, tree: ast.Module, nodes: list[ast.AST]) -> None:
         for node in nodes:
             match node:
                 case ast.ImportFrom(module=module, names=aliases):
                     for alias in aliases:
                         bound = alias.asname or alias.name
+                        is_ours = (module or "consentry").partition(".")[0] == "consentry"
+                        self.has_foreign_star |= alias.name == "*" and not is_ours
                         self._import(f"{module or ''}.{alias.name}", alias, bound)
                         if (module or "").partition(".")[0] == _VALIDATOR:
                             self.models.add(bound)
@@ -133,14 +145,14 @@ class Known:
                         elif alias.name.partition(".")[0] in LEADING_THERE:
                             top = alias.name.partition(".")[0]
                             self.homes[top] = top
-                case ast.ClassDef(name=name) if name == PERMIT:
-                    self._own_permit = True
                 case ast.Name(id=name) | ast.Attribute(attr=name) if family_of(name):
                     self.is_named = True
         imported = {
             alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
         }
-        self._own_permit &= PERMIT not in imported
+        own = (each for each in tree.body if isinstance(each, ast.ClassDef))
+        is_own = any(each.name == PERMIT for each in own)
+        self._own_permit = is_own and not imported.intersection((PERMIT, "*"))
 
     def _import(self, path: str, alias: ast.alias, bound: str) -> None:
         name = path.rpartition(".")[2]
@@ -149,6 +161,7 @@ class Known:
                 self.homes[bound] = whole
         family = family_of(name)
         if family is None:
+            self.is_named |= name in STAND_FOR_CLASSES and path.rpartition(".")[0] in HOLD_CLASSES
             return
         self.is_named = True
         if bound != name and family_of(bound) is None and family not in self.pardoned:

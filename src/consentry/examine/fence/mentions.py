@@ -11,6 +11,7 @@ from typing import Final
 
 from consentry.examine.fence.findings import Rule
 from consentry.examine.fence.known import Known
+from consentry.examine.fence.names import named_in
 from consentry.examine.fence.roles import (
     ASK_ABOUT,
     CHANGES,
@@ -114,6 +115,7 @@ class Mentions:
         self._push(Role.CALLEE, node.func)
         name = called(node.func)
         is_plain = isinstance(node.func, ast.Name) and name not in self.bound
+        is_plain &= not self.known.has_foreign_star
         as_types: tuple[int, ...] = ()
         if is_plain and name in TYPE_TESTS:
             as_types = (1,)
@@ -122,7 +124,7 @@ class Mentions:
         elif name in TYPING and self._path(node.func).rpartition(".")[0] in TYPING_MODULES:
             as_types = TYPING[name]
         elif name in TAKES and self._path(node.func) in TAKERS:
-            as_types = (0, 1)
+            as_types = () if self.known.has_foreign_star else (0, 1)
         self._told_what(node, name)
         for position, argument in enumerate(node.args):
             self._push(Role.TYPE if position in as_types else Role.ARGUMENT, argument)
@@ -255,7 +257,9 @@ class Mentions:
         decorators = [
             each.func if isinstance(each, ast.Call) else each for each in node.decorator_list
         ]
-        if VALIDATES.intersection(map(called, decorators)):
+        if VALIDATES.intersection(map(called, decorators)) or any(
+            map(self.known.is_model, decorators)
+        ):
             self._validated(annotations, "a parameter that is validated")
 
     def _class(self, node: ast.ClassDef) -> None:
@@ -278,6 +282,8 @@ class Mentions:
         for annotation in annotations:
             for part in ast.walk(annotation) if annotation is not None else ():
                 name = self.known.class_named(part) if isinstance(part, ast.expr) else None
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    name = next(filter(self.known.family, named_in(part.value)), None)
                 if name is not None:
                     said = f"`{name}` types {what}, which makes one from plain data"
                     self.report(part, Rule.HANDED_ON, said)

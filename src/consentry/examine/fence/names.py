@@ -13,6 +13,9 @@ from consentry.examine.fence.findings import Family
 HOME_MODULES: Final = frozenset({"consentry.decide.tokens", "consentry.decide.permit"})
 LEADING_THERE: Final = frozenset({"consentry", "consentry.decide", *HOME_MODULES})
 """The homes, and the packages that they are members of."""
+STAND_FOR_CLASSES: Final = frozenset({"Single", "AnyToken", "BaseToken", "Part"})
+HOLD_CLASSES: Final = frozenset({"consentry.decide.tokens", "consentry.decide.tokenparts"})
+"""Names for several of the classes at once, or for what they have in common, and where they are."""
 MAKER: Final = "make_permit"
 """The function that makes permits; `mint` is everybody's, and leaves its event."""
 PERMIT: Final = "Permit"

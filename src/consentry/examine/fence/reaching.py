@@ -12,6 +12,7 @@ from typing import Final
 from consentry.base.values import dataclass
 from consentry.examine.fence.findings import Family, Rule
 from consentry.examine.fence.names import HOME_MODULES, MAKER, PERMIT, last_part
+from consentry.examine.fence.roles import CHANGES, COPIES
 from consentry.examine.fence.shapes import called
 from consentry.examine.python.gathered import Gathered
 from consentry.examine.python.resolve import Resolver
@@ -54,6 +55,8 @@ _RESTORERS: Final = frozenset(
     }
 )
 _RESTORES: Final = frozenset({"unsafe_load", "full_load", "read_pickle", "_reconstructor"})
+_FETCHES: Final = frozenset({"getattr", "getattr_static", "__getattribute__"})
+_NEVER_FETCHED: Final = COPIES | CHANGES | {"__class__"}
 _SETS: Final = frozenset({"setattr", "delattr", "__setattr__", "__delattr__", "vars"})
 
 
@@ -146,8 +149,15 @@ class Reaching:
 
     def _token_changed(self, spelled: str, value: Value, node: ast.Call) -> None:
         """Functions that copy a token that they are given, or change it."""
-        if self.is_token is None or not node.args or not self.is_token(node.args[0]):
+        if self.is_token is None or not node.args:
             return
+        names = {last_part(e.name) for e in alternatives(value) if isinstance(e, Ref)}
+        if names & {"copy", "deepcopy"} and self._holds_token(node.args[0]):
+            self.report(node, Rule.COPIED, f"`{spelled}` makes another token of one")
+        if not self.is_token(node.args[0]):
+            return
+        if spelled in _FETCHES:
+            self._fetched(node)
         is_reference = any(isinstance(each, Ref) for each in alternatives(value))
         if spelled in _COPIERS | _SETS or is_reference:
             names = {
@@ -158,6 +168,18 @@ class Reaching:
                 self.report(node, Rule.COPIED, f"`{spelled}` makes another token of one")
             elif names & _SETS:
                 self.report(node, Rule.COPIED, f"`{spelled}` changes a token behind its type")
+
+    def _holds_token(self, node: ast.expr) -> bool:
+        is_token = self.is_token
+        parts = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+        return is_token is not None and any(map(is_token, parts))
+
+    def _fetched(self, node: ast.Call) -> None:
+        """`getattr(token, …)`: what a token says may be fetched, and what makes another may not."""
+        match node.args:
+            case [_, ast.Constant(value=str(word)), *_] if word not in _NEVER_FETCHED:
+                return
+        self.report(node, Rule.COPIED, "what is fetched from a token may make or change one")
 
     # ---- names in texts
 
@@ -221,9 +243,15 @@ class Reaching:
                         yield item.value
 
     def _inner(self, node: ast.Call, scope: Scope) -> None:
+        is_known = False
         for each in alternatives(self.resolver.resolve(node.args[0], scope)):
             if isinstance(each, Const) and isinstance(each.value, str | bytes):
+                is_known = True
                 self.read_inner(node, each.value)
+        is_run = called(node.func) in ("exec", "eval") and isinstance(node.func, ast.Name)
+        if is_run and not is_known and self.is_token is not None:
+            said = "what is executed is not known, in a file that names a token's class"
+            self.report(node, Rule.BY_NAME, said)
 
 
 def _is_path(text: str) -> bool:

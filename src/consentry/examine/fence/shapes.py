@@ -101,6 +101,12 @@ def values_in(value: ast.expr) -> Iterator[str]:
             case ast.Call(func=function):
                 yield f"{called(function)}()"
                 return
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                yield from (name for part in parts for name in values_in(part))
+                return
+            case ast.Dict(values=parts):
+                yield from (name for part in parts for name in values_in(part))
+                return
             case _:
                 return
 
