@@ -1,6 +1,9 @@
 """Rules in Python: what they return joins what was found, and whatever goes wrong in one is not known."""
 
+import sys
+import threading
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -139,6 +142,27 @@ def test_what_a_rule_prints_is_no_output_of_ours(capsys: pytest.CaptureFixture[s
     rules(_printing).extraction("a.md", b"text")
     print("ours")  # noqa: T201 - what is looked for
     assert capsys.readouterr() == ("ours\n", "")
+
+
+def test_rules_in_threads_leave_the_output_where_it_was() -> None:
+    """Also where the first that began is the first that ends: nobody puts back another's."""
+    before, both, ended = sys.stdout, threading.Barrier(2), threading.Event()
+
+    def first(_path: str, _text: str) -> Rows:
+        both.wait(60)
+        return ()
+
+    def second(_path: str, _text: str) -> Rows:
+        both.wait(60)
+        ended.wait(60)
+        return ()
+
+    with ThreadPoolExecutor(2) as pool:
+        later = pool.submit(rules(second).extraction, "a.md", b"x")
+        pool.submit(rules(first).extraction, "a.md", b"x").result()
+        ended.set()
+        later.result()
+    assert sys.stdout is before
 
 
 def test_ctrl_c_is_for_us() -> None:

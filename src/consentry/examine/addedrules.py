@@ -5,14 +5,15 @@ of a file, never what others found in it, and what it returns joins that. Whatev
 function (an exception, an answer that has not the form, too many of them) makes the file unclassified:
 a rule that cannot answer is no reason to know less.
 
-What a function prints goes nowhere: what this program says is its own.
+What a function prints in the main thread, where commands run, goes nowhere: what they say is their own.
 
 Not promised: an end. A function runs in this process and may take as long as it likes.
 """
 
 import io
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from itertools import islice
 from typing import Final, Protocol
 
@@ -101,7 +102,7 @@ class _Nowhere(io.TextIOBase):
 
 def _looked(look: Look, path: str, text: str, content: bytes) -> Extraction:
     try:
-        with redirect_stdout(_Nowhere()):
+        with _output_kept():
             rows = list(islice(look.examine(path, text), MOST_ROWS + 1))
         if len(rows) > MOST_ROWS:
             raise ValueError(f"more than {MOST_ROWS:,} answers")
@@ -113,6 +114,12 @@ def _looked(look: Look, path: str, text: str, content: bytes) -> Extraction:
         reason = f"rule {look.name} did not answer: {said[:_MOST_REASON]}"
         about = Unclassified(f"rule {look.name} {digest_bytes(content)}", 1, reason)
         return Extraction(unclassified=(about,))
+
+
+def _output_kept() -> AbstractContextManager[object]:
+    """Of threads that put the stream aside at once, one would put back what another had put there."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return redirect_stdout(_Nowhere()) if is_main else nullcontext()
 
 
 def _extraction(name: str, rows: list[tuple[str, str, int]]) -> Extraction:
