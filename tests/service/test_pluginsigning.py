@@ -8,12 +8,19 @@ import pytest
 
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
+from consentry.base.values import replace
 from consentry.decide.evidencecase import EvidenceKind
+from consentry.decide.pluginversion import NothingRemembered, PluginVersion
 from consentry.examine.pluginproblems import PluginRejected, Rejection, VerificationError
+from consentry.examine.plugintree import read_tree
 from consentry.record.signingkey import Algorithm
 from consentry.service.places import FoundBy, Workspace
-from consentry.service.pluginsigning import plugin_policy
-from consentry.store.pluginversions import StoredPluginVersions
+from consentry.service.pluginsigning import (
+    check_evidence,
+    ground_for_loading,
+    plugin_policy,
+)
+from consentry.store.pluginversions import Acceptable, StoredPluginVersions
 from tests.decide.signing import NOW
 from tests.service.signing import Home, home_in
 from tests.store.keepers import types
@@ -99,6 +106,34 @@ def test_a_version_that_was_signed_before_is_not_taken_back(home: Home) -> None:
     home.plugin(version="1.2.0")
     home.sign(alice)
     assert home.load() is not None
+
+
+def test_who_was_overtaken_by_a_newer_version_does_not_load_the_older(home: Home) -> None:
+    """In threes: between check and memory another process accepted more; alone it passes; unasked it would."""
+    alice = home.make_key("alice")
+    home.ask(ANY)
+    home.sign(alice)
+    older = read_tree(home.plugins / "build", keep_contents=True)
+    content = home.plugins / "build.dsse.json"
+    signed = content.read_bytes()
+    with home.desk() as desk:
+        ground = ground_for_loading(home.around, desk.journal)
+
+        def overtaken(passed: Acceptable) -> PluginVersion:
+            home.plugin(version="2.0.0")
+            home.sign(alice)
+            home.load()
+            return kept.accept(passed)
+
+        journal = desk.journal
+        kept = StoredPluginVersions(journal.ledger, journal.ids, journal.clock, journal.context)
+        with pytest.raises(VerificationError) as caught:
+            check_evidence(older, "1.0.0", home.plugins, replace(ground, remember=overtaken))
+        assert caught.value.reason is Rejection.ROLLED_BACK
+        assert home.load() is not None
+        content.write_bytes(signed)
+        looking = replace(ground, memory=NothingRemembered(), remember=None)
+        assert check_evidence(older, "1.0.0", home.plugins, looking) is not None
 
 
 def test_a_plugin_changed_after_it_was_signed_is_refused(home: Home) -> None:

@@ -5,7 +5,7 @@ load. The decision itself is `decide.pluginevidence`; here is what it needs to s
 and without a memory nothing is read but these two.
 
 With a `remember`, what passed is kept before anything is loaded: a plugin whose acceptance cannot be
-recorded is not accepted.
+recorded is not accepted, and neither is one that another process has overtaken by then.
 """
 
 import os
@@ -18,10 +18,10 @@ from typing import TypeVar
 from consentry.base.clock import Clock
 from consentry.base.errors import ConsentryError
 from consentry.base.paths import SandboxedPath
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, replace
 from consentry.decide.evidencecase import AcceptedEvidence, EvidenceCase, EvidenceKind, Offered
 from consentry.decide.pluginevidence import check_plugin_evidence
-from consentry.decide.pluginversion import NothingRemembered, PluginMemory
+from consentry.decide.pluginversion import NothingRemembered, PluginMemory, PluginVersion
 from consentry.declare.dsseenvelope import MOST_BYTES
 from consentry.declare.pluginpolicy import FILE_NAME as POLICY_FILE
 from consentry.declare.pluginpolicy import PluginPolicy, read_plugin_policy
@@ -55,7 +55,7 @@ class SigningGround:
     memory: PluginMemory
     clock: Clock
     require_own: Callable[[Path], None]
-    remember: Callable[[Acceptable], object] | None = None
+    remember: Callable[[Acceptable], PluginVersion] | None = None
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def check_evidence(
     """
     policy = _readable(tree.name, Rejection.POLICY_UNREADABLE, ground.policy)
     rule = policy.rule(tree.name)
-    folder = str(beside.resolve())
+    folder = memory_place(beside)
     remembered = ground.memory.remembered(folder, tree.name)
     if rule.strength == 0 and remembered is None:
         return None
@@ -126,15 +126,24 @@ def check_evidence(
     )
     accepted = check_plugin_evidence(case)
     if accepted is not None and ground.remember is not None:
-        ground.remember(Acceptable(folder, tree, version, rule.strength, accepted))
+        standing = ground.remember(Acceptable(folder, tree, version, rule.strength, accepted))
+        if (standing.digest, standing.strength) != (tree.digest, rule.strength):
+            # Somebody else accepted another version meanwhile, and this one is held against it.
+            check_plugin_evidence(replace(case, remembered=standing))
     return accepted
 
 
 def is_evidence_asked(plugin: str, beside: Path, ground: SigningGround) -> bool:
     """Whether the policy, or what is remembered, asks for more than the integrity check."""
     policy = _readable(plugin, Rejection.POLICY_UNREADABLE, ground.policy)
-    remembered = ground.memory.remembered(str(beside.resolve()), plugin)
+    remembered = ground.memory.remembered(memory_place(beside), plugin)
     return policy.rule(plugin).strength > 0 or remembered is not None
+
+
+def memory_place(beside: Path) -> str:
+    """The folder as the memory calls it: as text, also where its name is none, and no other's."""
+    name = os.fsencode(beside.resolve()).replace(b"\\", b"\\\\")
+    return name.decode("utf-8", "backslashreplace")
 
 
 def offered_beside(plugin: str, beside: Path) -> Offered:
@@ -168,7 +177,7 @@ def _ground(
     around: Surroundings,
     clock: Clock,
     memory: PluginMemory,
-    remember: Callable[[Acceptable], object] | None,
+    remember: Callable[[Acceptable], PluginVersion] | None,
     workspace: Workspace | None,
 ) -> SigningGround:
     return SigningGround(
