@@ -252,6 +252,20 @@ def test_what_has_not_changed_is_said_to_be_known_by_stat(
     assert document(consentry, "verify", status=4)["plugins"][0]["changed"] == ["src/a.py"]
 
 
+def test_a_folder_whose_name_is_no_text(consentry: CommandLine, project: Path) -> None:
+    """Locked, verified and listed like any other, and shown with its bytes as escapes."""
+    strange = project / os.fsdecode(b"s\xff\x1b")
+    grow(strange / "hello", SPEC)
+    assert consentry("plugins", "verify", str(strange)).status == 4, "and the ledger has it"
+    assert consentry("plugins", "lock", str(strange)).status == 0
+    for word in ("verify", "list"):
+        ended = consentry("plugins", word, str(strange))
+        assert ended.status == 0, ended
+        assert "\x1b" not in ended.out
+        assert document(consentry, word, str(strange))["plugins"][0]["state"] == "verified"
+    assert_error(consentry("plugins", "forget", "hello", "--root", str(strange)), Code.ID_UNKNOWN)
+
+
 def test_which_folder_is_meant(consentry: CommandLine, project: Path, home: Path) -> None:
     """The workspace's configuration folder first, then its top; --own; a named one."""
     assert_error(consentry("plugins", "list"), Code.USAGE)

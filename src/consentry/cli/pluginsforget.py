@@ -21,6 +21,7 @@ from consentry.cli.terminal import Cancelled, TerminalGone, open_terminal
 from consentry.decide.pluginversion import PluginVersion
 from consentry.service.identity import local_user
 from consentry.service.ownsettings import own_settings
+from consentry.service.pluginsigning import memory_place
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings, look_around
 from consentry.store.journal import Journal
@@ -53,7 +54,7 @@ def _forget(
 ) -> ExitStatus:
     output = output_of(ctx)
     around = look_around(os.environ)
-    folder = str(root_of(around, root, workspace, own=own))
+    folder = memory_place(root_of(around, root, workspace, own=own))
     clock = SystemClock()
     journal = journal_here(around, clock, Uuid7Ids(clock))
     with closing(journal.ledger):
