@@ -10,6 +10,7 @@ from consentry.base.clock import Instant
 from consentry.base.units import Duration
 from consentry.base.values import replace
 from consentry.decide.evidencecase import EvidenceKind
+from consentry.decide.identity import Identity
 from consentry.decide.pluginversion import NothingRemembered, PluginVersion
 from consentry.examine.pluginproblems import PluginRejected, Rejection, VerificationError
 from consentry.examine.plugintree import read_tree
@@ -84,7 +85,7 @@ def test_the_policy_that_lost_its_row_lets_nothing_unsigned_in(home: Home) -> No
     with home.desk() as desk:
         journal = desk.journal
         kept = StoredPluginVersions(journal.ledger, journal.ids, journal.clock, journal.context)
-        kept.forget(str(home.plugins.resolve()), "build", journal.context.actor)
+        kept.forget(str(home.plugins.resolve()), "build", Identity(journal.context.actor))
     assert home.load() is None
 
 
@@ -172,6 +173,7 @@ def test_a_key_expires_by_the_clock(home: Home) -> None:
 
 
 BROKEN = {
+    "two faults": ("plugin-policy.yaml", b"a: b\n", Rejection.POLICY_UNREADABLE),
     "policy": ("plugin-policy.yaml", b"pluginPolicyVersion: '2'\n", Rejection.POLICY_UNREADABLE),
     "empty anyOf": (
         "plugin-policy.yaml",
@@ -194,6 +196,7 @@ def test_a_document_that_cannot_be_read_refuses_the_plugin(home: Home, name: str
         home.load()
     assert refusal.value.reason is expected
     assert PluginRejected(refusal.value).exit_status == 3
+    assert "\n" not in refusal.value.message
 
 
 def test_a_key_list_in_which_a_key_was_swapped_is_refused(home: Home) -> None:

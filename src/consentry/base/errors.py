@@ -130,6 +130,15 @@ class BadDocument(BadInput):
             where=Where(first.where.file),
         )
 
+    @property
+    def first(self) -> Problem:
+        """The first of them, saying how many there are, for whoever has one line."""
+        found, count = self.problems[0], len(self.problems) + self.unlisted
+        if count == 1:
+            return found
+        more = f"{found.message} ({count} things are wrong, this is the first)"
+        return Problem(found.where, more, found.help_line)
+
     def __str__(self) -> str:
         if len(self.problems) == 1:
             return str(self.problems[0])

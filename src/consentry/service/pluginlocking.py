@@ -163,12 +163,11 @@ def manifest_of(tree: PluginTree) -> PluginManifest:
     try:
         manifest = read_plugin_manifest(content, f"{tree.name}/{MANIFEST_NAME}")
     except BadDocument as problem:
-        first, count = problem.problems[0], len(problem.problems) + problem.unlisted
-        more = "" if count == 1 else f" ({count} things are wrong, this is the first)"
+        first = problem.first
         raise VerificationError(
             Rejection.MANIFEST,
             tree.name,
-            f"{first.message}{more}",
+            first.message,
             found=tree.digest,
             where=first.where,
             help_line=first.help_line,

@@ -152,12 +152,11 @@ def _parsed_lock(root: Path, content: bytes | None) -> PluginLock:
     try:
         return PluginLock() if content is None else read_lock(content, str(root / LOCK_NAME))
     except BadDocument as problem:
-        first, count = problem.problems[0], len(problem.problems) + problem.unlisted
-        more = "" if count == 1 else f" ({count} things are wrong, this is the first)"
+        first = problem.first
         raise VerificationError(
             Rejection.LOCK_UNREADABLE,
             LOCK_NAME,
-            f"{first.message}{more}",
+            first.message,
             where=first.where,
             help_line=first.help_line,
         ) from problem

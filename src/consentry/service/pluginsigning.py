@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from consentry.base.clock import Clock
-from consentry.base.errors import ConsentryError
+from consentry.base.errors import BadDocument, ConsentryError
 from consentry.base.paths import SandboxedPath
 from consentry.base.values import dataclass, replace
 from consentry.decide.evidencecase import AcceptedEvidence, EvidenceCase, EvidenceKind, Offered
@@ -168,8 +168,9 @@ def _readable(plugin: str, why: Rejection, read: Callable[[], Found]) -> Found:
     try:
         return read()
     except ConsentryError as problem:
+        found = problem.first if isinstance(problem, BadDocument) else problem
         raise VerificationError(
-            why, plugin, str(problem), where=problem.where, help_line=problem.help_line
+            why, plugin, found.message, where=found.where, help_line=found.help_line
         ) from problem
 
 
