@@ -1,5 +1,6 @@
 """Keys are made, accepted, put in another's place and revoked, each with its event (TRUST §lock-6)."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -312,3 +313,20 @@ def test_a_second_signer_signs_beside_no_bad_or_revoked_signature(home: Home) ->
         home.sign(bob)
         desk.revoke("bob", "lost")
         assert "is revoked" in refused()
+
+
+def test_many_who_sign_at_once_are_all_in_the_envelope(home: Home) -> None:
+    """Nobody's signature is lost under another's."""
+    made = [home.make_key(f"signer-{number}") for number in range(6)]
+    place = home.plugin()
+
+    def sign(key: TrustedKey) -> None:
+        with home.desk() as desk:
+            secret = usable_signing_key(desk.state, key, NOW, None)
+            keys, dsse = key_list(home.around), EvidenceKind.DSSE
+            sign_plugin(place, secret, desk.journal, dsse, keys=keys, life=None, anew=False)
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(sign, made))
+    envelope = read_envelope((home.plugins / "build.dsse.json").read_bytes())
+    assert {each.key_id for each in envelope.signatures} == {each.key_id for each in made}

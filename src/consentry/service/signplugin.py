@@ -8,6 +8,8 @@ find covered. The event is recorded before the file is written.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -35,6 +37,7 @@ from consentry.declare.pluginstatement import (
     read_statement,
 )
 from consentry.declare.trustedkeys import KeyList
+from consentry.enforce.folderlock import WAIT, locked_folder
 from consentry.examine.pluginproblems import VerificationError
 from consentry.examine.plugintree import PluginTree, read_tree
 from consentry.record.events import EventType
@@ -70,6 +73,34 @@ def sign_plugin(
     anew: bool,
 ) -> PluginSignature:
     """Signs the plugin in this folder as it is now, and records that; `keys` are those that are known."""
+    with _alone_with(folder):
+        return _signed(folder, key, journal, kind, keys=keys, life=life, anew=anew)
+
+
+@contextmanager
+def _alone_with(folder: Path) -> Iterator[None]:
+    """Of signers that add at once none overwrites another, where the file system knows locks."""
+    try:
+        held = locked_folder(folder, WAIT)
+    except OSError:
+        held = None
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _signed(
+    folder: Path,
+    key: SigningKey,
+    journal: Journal,
+    kind: EvidenceKind,
+    *,
+    keys: KeyList,
+    life: Duration | None,
+    anew: bool,
+) -> PluginSignature:
     tree = read_tree(folder, keep_contents=True)
     version = manifest_of(tree).version
     now = journal.clock.now()
