@@ -9,7 +9,7 @@ import pytest
 from consentry.base.errors import BadInput
 from consentry.enforce.gitobjects import ObjectReader
 from consentry.enforce.gitplace import GitFolder, find_repository
-from consentry.enforce.gitprocess import GitSetting, run_git
+from consentry.enforce.gitprocess import GitSetting, find_git, run_git
 from consentry.enforce.gitrefs import References
 from consentry.service.gitchange import STAGED, WORK_TREE
 from consentry.service.gitselection import GitSelection
@@ -176,3 +176,11 @@ def test_names_that_could_be_several_things_are_told_apart(repo: Repo) -> None:
     (repo.path / ".git/refs/heads/rubbish").write_text("rubbish\n")
     with pytest.raises(BadInput, match="is not a reference"):
         references.ids_for(["rubbish"])
+
+
+def test_folders_of_the_path_that_cannot_be_looked_into_are_passed_over() -> None:
+    """As a shell does; one whose name is too long stands for one that may not be searched."""
+    found = find_git(os.environ["PATH"])
+    assert (
+        find_git(os.pathsep.join(("/" + "x" * 5000, "/dev/null/bin", str(found.parent)))) == found
+    )

@@ -132,7 +132,8 @@ def find_git(search_path: str, *avoid: Path) -> Path:
         if not entry.startswith("/"):
             continue
         candidate = Path(entry, "git")
-        if not candidate.is_file() or not os.access(candidate, os.X_OK):
+        # Asked first, because it says no where the folder may not even be searched.
+        if not os.access(candidate, os.X_OK) or not candidate.is_file():
             continue
         reason = _reason_against(candidate, avoid)
         if reason is None:
