@@ -240,6 +240,23 @@ def test_python_that_cannot_be_read_is_rejected_by_the_fence(
     assert caught.value.reason is Rejection.FENCE
 
 
+def test_only_what_can_be_loaded_is_kept(here: Surroundings, root: Path) -> None:
+    """All of a plugin is hashed; of many large ones, the rest does not lie in memory side by side."""
+    (root / "notes/blob").write_bytes(bytes(1 << 20))
+    lock(root)
+    content = (root / "PLUGINS.lock").read_bytes()
+    (plugin,) = plugins.loaded_root(plugins.FoundRoot(root, True, content), here, None)
+    assert set(plugin.contents) == {
+        "rules/notes.py",
+        "rules/notes.toml",
+        "rules/words.py",
+        "tools/count-notes.yaml",
+    }
+    (root / "notes/blob").write_bytes(bytes(2 << 20))
+    with pytest.raises(PluginRejected):
+        plugins.loaded_root(plugins.FoundRoot(root, True, content), here, None)
+
+
 # ---- the seam
 
 

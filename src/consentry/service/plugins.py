@@ -40,12 +40,17 @@ from consentry.service.pluginroots import lock_bytes, plugin_folders
 from consentry.service.surroundings import Surroundings
 
 _PYTHON: Final = (".py", ".pyw", ".pyi")
+_MODULE: Final = ".py"
 _MOST_FIRST_LINE: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPlugin:
-    """A plugin that passed every check, with the bytes that did; made by this module alone."""
+    """A plugin that passed every check, with the bytes that did; made by this module alone.
+
+    Of these it has what can be loaded, and not the rest, so that large plugins do not lie in memory
+    side by side.
+    """
 
     folder: Path
     manifest: PluginManifest
@@ -176,13 +181,18 @@ def checked_plugin(
     check_plugin_name(folder.name)
     locked_plugin(folder.name, lock)
     tree = read_tree(folder, keep_contents=True)
-    contents = MappingProxyType(dict(tree.contents or {}))
+    contents = tree.contents or {}
     _check_integrity(tree, lock)
     manifest = manifest_of(tree)
     _check_manifest(manifest, tree, lock)
     check_fence(folder.name, contents)
     desk.check(tree, manifest.version, folder.parent)
-    return VerifiedPlugin(folder, manifest, tree.digest, contents, is_own)
+    loadable = {
+        path: content
+        for path, content in contents.items()
+        if path in manifest.files or path.endswith(_MODULE)
+    }
+    return VerifiedPlugin(folder, manifest, tree.digest, MappingProxyType(loadable), is_own)
 
 
 def check_fence(plugin: str, contents: Mapping[str, bytes]) -> None:
