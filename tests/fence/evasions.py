@@ -370,6 +370,8 @@ CAVEATS = _rows(
     shell_variable="import os\nos.system('V=pu; git ${V}sh')\n",
     shell_script="import os\nos.system('./publish.sh')\n",
     words_split_by_quotes_only="import os\nos.system(\"g''it pu''sh\")\n",
+    words_of_one_text="run('git\\npush'.splitlines())\n",
+    another_program="import os\nos.system('make publish')\nrun(['hub', 'push'])\n",
     library_remote="def f(repo):\n    repo.remote().push()\n",
     own_protocol="import socket\ns = socket.create_connection((h, 9418))\ns.send(b'0032' + w)\n",
     race_through_keywords="def f(p, **options):\n    p.open(**options)\n",

@@ -22,6 +22,7 @@ from consentry.examine.fence.known import Known
 from consentry.examine.fence.mentions import Mentions
 from consentry.examine.fence.names import family_of
 from consentry.examine.fence.nearby import Nearby
+from consentry.examine.fence.pushwords import PushWords
 from consentry.examine.fence.races import unhandled_races
 from consentry.examine.fence.reaching import Place, Reaching
 from consentry.examine.knowledge.reader import knowledge
@@ -102,6 +103,9 @@ class _File:
             Reaching(place, self._family, self._read_inner, is_token).walk()
         if gates.commands:
             CommandLines(place).walk()
+            nodes = known.nodes if known is not None else [*ast.walk(tree)]
+            told = {line for line, _, rule in self.placed if rule is Rule.PUSH}
+            PushWords(self._report, told).walk(nodes)
 
     def _family(self, name: str) -> Family | None:
         found = family_of(name)

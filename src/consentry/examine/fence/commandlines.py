@@ -12,6 +12,7 @@ from consentry.examine.fence.commands import (
     MOST_LETTERS,
     UNKNOWN_TEXT,
     Word,
+    is_git,
     text_pushes,
     words_push,
 )
@@ -57,9 +58,9 @@ class CommandLines:
             self.report(node, Rule.PUSH, "this call pushes")
         if spelled in _GROWS | {"split"} and isinstance(function, ast.Attribute):
             self._grow(called(function.value), node.args[-1:], scope)
-        if len(node.args) > 1 or "git" in spelled.lower():
+        if len(node.args) > 1 or _names_git(spelled) or _is_of_git(function):
             words = [word for argument in node.args for word in self._word(argument, scope)]
-            is_helper = "git" in spelled.lower().strip("_").split("_")
+            is_helper = _names_git(spelled) or _is_of_git(function)
             if words_push(["git", *words] if is_helper else words):
                 self.report(node, Rule.PUSH, _SAID)
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
@@ -68,7 +69,7 @@ class CommandLines:
 
     def _is_git_library(self, function: ast.expr, scope: Scope) -> bool:
         """`repo.git.push(…)` of GitPython and of `sh`, `porcelain.push(…)` of dulwich."""
-        if isinstance(function, ast.Attribute) and called(function.value).strip("_") == "git":
+        if _is_of_git(function):
             return True
         found = alternatives(self.resolver.resolve(function, scope))
         return any(isinstance(each, Ref) and each.name in _LIBRARIES for each in found)
@@ -164,7 +165,9 @@ class CommandLines:
             # Any of them may be it: the one that would push is what counts.
             words = [_as_word(each.value) for each in found]
             return [next((word for word in words if word == "push"), words[0])]
-        return [_as_word(found[0].value)] if found else [None]
+        if found:
+            return [_as_word(found[0].value)]
+        return ["git"] if _is_program(node) else [None]
 
     def _grow(self, name: str, arguments: list[ast.expr], scope: Scope) -> None:
         """`command.append("push")`: what a list has by then."""
@@ -186,6 +189,22 @@ def _as_word(value: object) -> Word:
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     return value if isinstance(value, str) else None
+
+
+def _is_of_git(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and called(function.value).strip("_") == "git"
+
+
+def _names_git(name: str) -> bool:
+    return "git" in name.lower().strip("_").split("_")
+
+
+def _is_program(node: ast.expr) -> bool:
+    """`self.git`, `git_path`, `shutil.which("git")`, `Path("/usr/bin/git")`."""
+    if isinstance(node, ast.Call):
+        words = (each.value for each in node.args if isinstance(each, ast.Constant))
+        return any(isinstance(word, str) and is_git(word) for word in words)
+    return _names_git(called(node))
 
 
 def _summands(node: ast.expr) -> list[ast.expr]:

@@ -42,12 +42,20 @@ _STARTERS: Final = frozenset(
         *("sudo", "doas", "env", "nohup", "nice", "timeout", "exec", "command", "builtin"),
         *("xargs", "setsid", "stdbuf", "eval", "ionice", "busybox", "chroot", "unshare"),
         *("sh", "bash", "dash", "zsh", "ssh", "su", "runuser", "strace", "flock", "watch"),
+        *("find", "parallel", "time", "cmd", "powershell", "pwsh", "systemd-run", "bwrap"),
+        *("docker", "podman", "script", "faketime", "firejail"),
     }
 )
 """Programs that start another one, which stands somewhere behind their options."""
-_KEYWORDS: Final = frozenset({"then", "do", "else", "if", "while", "until", "!", "{", "(", "time"})
+_KEYWORDS: Final = frozenset({"then", "do", "else", "if", "while", "until", "!", "{", "("})
 _ENDS_COMMAND: Final = frozenset({";", "&&", "||", "|", "&", "\n", "(", ")", "`", "{", "}", ";;"})
 _SEPARATORS: Final = re.compile(r"(\$\(|&&|\|\||[;|&\n()`])")
+_REDIRECTED: Final = re.compile(r"(?<![\w\"'\\])\d*[<>]+&?[ \t]*[^\s;|&()`<>\"']+")
+_LISTED: Final = re.compile(r"[\"']([^\"']*)[\"']")
+_ANY_HELPER: Final = re.compile(r"[A-Za-z0-9+.-]+::.")
+_SPEAKS: Final = frozenset(
+    {"clone", "fetch", "pull", "ls-remote", "remote", "submodule", "archive"}
+)
 _FIELD: Final = re.compile(r"\$\{?IFS\}?")
 _WORTH_A_LOOK: Final = re.compile(
     r"push|pack|remote-|dcommit|submit|sync|ext::|fd::|alias\.", re.IGNORECASE
@@ -61,7 +69,7 @@ def words_push(words: Sequence[Word], depth: int = 0) -> bool:
     for position, word in enumerate(few):
         if word is None:
             continue
-        if _is_git(word) and _git_pushes(few[position + 1 :]):
+        if is_git(word) and _git_pushes(few[position + 1 :]):
             return True
         if _is_pushing_program(word) or _TRANSPORT.match(word):
             return True
@@ -78,7 +86,10 @@ def text_pushes(text: str, depth: int = 0) -> bool:
     plain = re.sub(r"[\"'\\\\]", "", spaced)
     if "git" not in plain or not _WORTH_A_LOOK.search(plain):
         return _TRANSPORT.match(text) is not None
-    return any(_command_pushes(words, depth) for words in _commands(spaced))
+    if spaced.lstrip()[:1] in "[(" and words_push(_LISTED.findall(spaced), MOST_DEPTH):
+        return True
+    plain_words = _REDIRECTED.sub(" ", spaced)
+    return any(_command_pushes(words, depth) for words in _commands(plain_words))
 
 
 def _commands(text: str) -> list[list[Word]]:
@@ -105,7 +116,7 @@ def _command_pushes(words: list[Word], depth: int) -> bool:
     for position, word in enumerate(words[:_MOST_BEFORE]):
         if word is None:
             return False
-        if _is_git(word):
+        if is_git(word):
             return _git_pushes(words[position + 1 :])
         if _is_pushing_program(word):
             return True
@@ -118,17 +129,19 @@ def _command_pushes(words: list[Word], depth: int) -> bool:
     return depth < MOST_DEPTH and any(text_pushes(word, depth + 1) for word in inner)
 
 
-def _is_git(word: str) -> bool:
+def is_git(word: str) -> bool:
+    """Whether a word starts git."""
     return _PROGRAM.fullmatch(re.split(r"[/\\]", word)[-1]) is not None
 
 
 def _is_pushing_program(word: str) -> bool:
     """`git-push`, `/usr/lib/git-core/git-remote-https`."""
     name = re.split(r"[/\\]", word)[-1]
-    return name.startswith("git-") and _is_pushing(name.removeprefix("git-"))
+    return name.startswith("git-") and is_pushing(name.removeprefix("git-"))
 
 
-def _is_pushing(command: str) -> bool:
+def is_pushing(command: str) -> bool:
+    """Whether a command of git pushes."""
     return command in _PUSHES or _HELPER.match(command) is not None
 
 
@@ -149,8 +162,15 @@ def _git_pushes(words: Sequence[Word]) -> bool:
         elif word.startswith("-"):
             position += 1
         else:
-            return _is_pushing(word) or _pushes_below(word, words[position + 1 :])
+            return is_pushing(word) or _pushes_below(word, words[position + 1 :])
     return False
+
+
+def _attached(word: str) -> list[str]:
+    """The value that an option has behind `=`, or behind its one letter, where that may be a command."""
+    if not word.startswith("-") or " " not in word:
+        return []
+    return [word.partition("=")[2]] if word.startswith("--") else [word[2:]]
 
 
 def _gives_alias(word: str) -> bool:
@@ -168,6 +188,12 @@ def _is_pushing_alias(value: str) -> bool:
 def _pushes_below(command: str, words: Sequence[Word]) -> bool:
     """Commands of git that start others: `git subtree push`, `git config alias.x push`."""
     plain = [word for word in words if word is not None and not word.startswith("-")]
+    if command in _SPEAKS and any(map(_ANY_HELPER.match, plain)):
+        return True
+    if command == "for-each-repo" and _git_pushes(words):
+        return True
+    if any(text_pushes(value, 1) for word in words if word for value in _attached(word)):
+        return True
     if command in _BELOW:
         return bool(plain) and plain[0] in _BELOW[command]
     if command == "config":
