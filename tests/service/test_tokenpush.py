@@ -15,7 +15,7 @@ from consentry.decide.gitoperations import GitLocalOperation
 from consentry.decide.tokens import GitLocalOpsCapability
 from tests.cli.conftest import CommandLine
 from tests.service.test_tokens import code_of
-from tests.service.tokening import ADA, Place, git, place_of
+from tests.service.tokening import STEWARD, Place, git, place_of
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -173,7 +173,7 @@ def test_what_a_repository_names_does_not_push(place: Place, way: object) -> Non
     way(place)
     token = place.mint(GitLocalOpsCapability, EVERY)
     for operation, words in steps(place):
-        done = place.desk.git_local(token, operation, words, identity=ADA)
+        done = place.desk.git_local(token, operation, words, identity=STEWARD)
         assert done.exit_code == 0, done.stderr
     assert place.git("-c", "core.fsmonitor=false", "log", "-1", "--format=%s").strip() == "two"
     assert arrived(place) == []
@@ -203,7 +203,7 @@ def test_a_merge_starts_git_again_and_not_to_push(place: Place) -> None:
     (place.project / "a.txt").write_text("ours\n")
     place.git("-c", "filter.push.smudge=cat", "commit", "-q", "-am", "ours")
     token = place.mint(GitLocalOpsCapability, EVERY)
-    place.desk.git_local(token, "merge", ["-m", "join", "side"], identity=ADA)
+    place.desk.git_local(token, "merge", ["-m", "join", "side"], identity=STEWARD)
     assert arrived(place) == []
 
 

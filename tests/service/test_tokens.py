@@ -21,7 +21,7 @@ from consentry.service.consenting import consents_of
 from consentry.service.tokenfiles import TokenFiles
 from consentry.service.tokens import TokenDesk
 from tests.cli.conftest import CommandLine
-from tests.service.tokening import ADA, TOOL, Place, place_of
+from tests.service.tokening import STEWARD, TOOL, Place, place_of
 from tests.store.keepers import events
 
 pytestmark = pytest.mark.timeout(120)
@@ -38,7 +38,9 @@ def place(home: Path, project: Path) -> Iterator[Place]:
 
 def commit(desk: TokenDesk, token: object, **named: Any) -> Any:
     """One commit under a token."""
-    return desk.git_local(token, "commit", ["--allow-empty", "-m", "two"], identity=ADA, **named)
+    return desk.git_local(
+        token, "commit", ["--allow-empty", "-m", "two"], identity=STEWARD, **named
+    )
 
 
 def code_of(call: Callable[[], object]) -> Code | None:
@@ -91,7 +93,7 @@ def test_git_does_its_other_local_work(place: Place) -> None:
         ("tag", ["-a", "v1", "-m", "first"]),
         ("branch", ["-d", "side"]),
     ):
-        done = place.desk.git_local(token, words[0], words[1], identity=ADA)
+        done = place.desk.git_local(token, words[0], words[1], identity=STEWARD)
         assert done.status == "success", done.stderr
     assert place.git("log", "-1", "--format=%s") == "join\n"
     assert place.git("tag").strip() == "v1"

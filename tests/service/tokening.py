@@ -61,7 +61,7 @@ GIT = [
     "-c",
     "init.defaultBranch=main",
 ]
-ADA = ("Ada", "ada@example.org")
+STEWARD = ("Steward", "steward@example.org")
 
 
 class Says:
@@ -179,7 +179,7 @@ def main(home: str, project: str, text: str, way: str) -> None:
     if way == "full":
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     if way.endswith("git"):
-        desk.git_local(bundle, "commit", ["--allow-empty", "-m", "two"], identity=ADA)
+        desk.git_local(bundle, "commit", ["--allow-empty", "-m", "two"], identity=STEWARD)
     else:
         files = part(bundle)
         TokenFiles.of(desk, files, project).create("out.txt", b"written")
