@@ -69,7 +69,7 @@ def test_git_commits_in_the_box_with_a_token(place: Place) -> None:
     assert place.desk.git_local(token, "add", ["b.txt"]).status == "success"
     done = commit(place.desk, token)
     assert (done.status, done.violations) == ("success", ())
-    assert place.git("log", "-1", "--format=%an %s") == "Ada two\n"
+    assert place.git("log", "-1", "--format=%an %s") == "Steward two\n"
     assert (done.record["sandbox"]["engine"], done.record["user"]["tokenId"]) == (
         "native",
         token.token_id,
