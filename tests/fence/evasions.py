@@ -376,6 +376,7 @@ CAVEATS = _rows(
     own_protocol="import socket\ns = socket.create_connection((h, 9418))\ns.send(b'0032' + w)\n",
     race_through_keywords="def f(p, **options):\n    p.open(**options)\n",
     race_keyword_escaped="def f(p):\n    p.open(**{'on\\x5frace': print})\n",
+    race_raised_again_on_a_condition="def f(p):\n    try:\n        p.open(on_race=print)\n    except FilesystemRace:\n        if True:\n            raise\n",
     race_kept_in_an_object="class X:\n    pass\ndef f(p, call):\n    call(p)\n",
 )
 

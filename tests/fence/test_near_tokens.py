@@ -34,7 +34,7 @@ def _rules(source: str) -> set[Rule]:
 
 @pytest.mark.parametrize("name", NEAR)
 def test_a_way_that_lies_near_is_reported(name: str) -> None:
-    """TRUST §fence-1, §fence-4: by some rule about tokens, and not because it could not be read."""
+    """TRUST §fence-1: by some rule about tokens, and not because it could not be read."""
     compile(NEAR[name], name, "exec")
     found = _rules(NEAR[name])
     assert found
