@@ -10,20 +10,21 @@ from consentry.base.codes import Code, ExitStatus
 from consentry.base.errors import Refused
 from consentry.base.safetext import safe_line
 from consentry.cli.command import File, PlainCommand, Text, output_of, usage_problem
-from consentry.cli.dialogue import Dialogue, Sheet
+from consentry.cli.confirming import TypedYes, require_typed_yes
 from consentry.cli.keysplace import expires_option, key_desk, key_document, key_lines, life_of
-from consentry.cli.prompt import guard_of
-from consentry.cli.promptpages import PromptPages
 from consentry.cli.table import Page
-from consentry.cli.terminal import Cancelled, TerminalGone, open_terminal
 from consentry.declare.dsseenvelope import read_envelope
 from consentry.declare.keydocuments import PublicKeyFile, read_public_key
 from consentry.record.signingkey import fingerprint_lines
-from consentry.service.ownsettings import own_settings
 from consentry.service.signingkeys import KeyDesk, check_endorsement, key_list
 from consentry.service.userfiles import read_named
 
-WORD = "trust"
+_YES = TypedYes(
+    "trust",
+    "accepting a key",
+    Code.KEY_REFUSED,
+    without_terminal="without one, name the very key with --fingerprint",
+)
 
 PAGE = Page(
     summary="Accept somebody's public key, after its fingerprint was compared.",
@@ -37,9 +38,9 @@ PAGE = Page(
         ("FILE", "A key file, a public key in PEM form, or with --endorsed an endorsement."),
     ),
     examples=(
-        ("consentry keys trust alice.pub.json", "see it, and accept it"),
+        ("consentry keys trust author.pub.json", "see it, and accept it"),
         ("consentry keys trust ci.pem --as ci --expires 90d", "a bare key needs a name"),
-        ("consentry keys trust --endorsed alice.endorsed.json", "her next key, by the one before"),
+        ("consentry keys trust --endorsed author.endorsed.json", "the next key, by the one before"),
     ),
     statuses=(
         ("0", "accepted"),
@@ -125,21 +126,7 @@ def _require_yes(
         "",
         "is this the fingerprint that the key's owner told you, and may it count as theirs?",
     ]
-    sheet = Sheet(lambda width, height, _: PromptPages.of_lines(lines, width, height), word=WORD)
-    guard = guard_of(desk.around, desk.journal.clock, own_settings(desk.around).approvals)
-    try:
-        with open_terminal() as terminal:
-            if terminal is None:
-                raise Refused(
-                    Code.TERMINAL_MISSING,
-                    "accepting a key needs the terminal of a person",
-                    help_line="without one, name the very key with --fingerprint",
-                )
-            choice = Dialogue(terminal, sheet, lambda: False, guard=guard).choice()
-    except (Cancelled, TerminalGone, KeyboardInterrupt):
-        raise Refused(Code.KEY_REFUSED, "nobody accepted it") from None
-    if not choice.is_yes:
-        raise Refused(Code.KEY_REFUSED, "you did not accept it")
+    require_typed_yes(lines, _YES, desk.around, desk.journal.clock)
 
 
 trust = PlainCommand(

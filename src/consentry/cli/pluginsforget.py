@@ -7,27 +7,23 @@ import click
 
 from consentry.base.clock import SystemClock
 from consentry.base.codes import Code, ExitStatus
-from consentry.base.errors import Refused, UsageProblem
+from consentry.base.errors import UsageProblem
 from consentry.base.ids import Uuid7Ids
 from consentry.base.safetext import safe_line
 from consentry.cli.command import Folder, PlainCommand, Text, output_of
 from consentry.cli.configoptions import workspace_option
-from consentry.cli.dialogue import Dialogue, Sheet
+from consentry.cli.confirming import TypedYes, require_typed_yes
 from consentry.cli.pluginplace import root_of
-from consentry.cli.prompt import guard_of
-from consentry.cli.promptpages import PromptPages
 from consentry.cli.table import Page
-from consentry.cli.terminal import Cancelled, TerminalGone, open_terminal
 from consentry.decide.pluginversion import PluginVersion
 from consentry.service.identity import local_user
-from consentry.service.ownsettings import own_settings
 from consentry.service.pluginsigning import memory_place
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings, look_around
 from consentry.store.journal import Journal
 from consentry.store.pluginversions import StoredPluginVersions
 
-WORD = "forget"
+_YES = TypedYes("forget", "forgetting", Code.TRUST_REFUSED)
 
 PAGE = Page(
     summary="Forget what a plugin was accepted by, so that an older or less signed one may come.",
@@ -86,17 +82,7 @@ def _ask(memory: PluginVersion, around: Surroundings, journal: Journal) -> None:
         "",
         "let an older version, or one with less evidence, come in its place?",
     ]
-    sheet = Sheet(lambda width, height, _: PromptPages.of_lines(lines, width, height), word=WORD)
-    guard = guard_of(around, journal.clock, own_settings(around).approvals)
-    try:
-        with open_terminal() as terminal:
-            if terminal is None:
-                raise Refused(Code.TERMINAL_MISSING, "forgetting needs the terminal of a person")
-            choice = Dialogue(terminal, sheet, lambda: False, guard=guard).choice()
-    except (Cancelled, TerminalGone, KeyboardInterrupt):
-        raise Refused(Code.TRUST_REFUSED, "nobody said so") from None
-    if not choice.is_yes:
-        raise Refused(Code.TRUST_REFUSED, "you said no")
+    require_typed_yes(lines, _YES, around, journal.clock)
 
 
 forget = PlainCommand(

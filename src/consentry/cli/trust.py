@@ -8,21 +8,16 @@ import click
 
 from consentry.base.clock import SystemClock
 from consentry.base.codes import Code, ExitStatus
-from consentry.base.errors import Refused
 from consentry.base.ids import Uuid7Ids
 from consentry.base.safetext import safe_line
 from consentry.cli.command import PlainCommand, output_of, usage_problem
 from consentry.cli.configoptions import configuration_options
-from consentry.cli.dialogue import Dialogue, Sheet
+from consentry.cli.confirming import TypedYes, require_typed_yes
 from consentry.cli.output import Output
-from consentry.cli.prompt import guard_of
-from consentry.cli.promptpages import PromptPages
 from consentry.cli.table import Page
-from consentry.cli.terminal import Cancelled, TerminalGone, open_terminal
 from consentry.decide.trust import Ignored
 from consentry.service.acceptedhere import accepted_here
 from consentry.service.identity import local_user
-from consentry.service.ownsettings import own_settings
 from consentry.service.places import Workspace, find_workspace
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import Surroundings, look_around
@@ -30,7 +25,7 @@ from consentry.service.trusting import TrustView, require_something, view_trust
 from consentry.store.acceptances import StoredAcceptances
 from consentry.store.journal import Journal
 
-WORD = "trust"
+_YES = TypedYes("trust", "accepting", Code.TRUST_REFUSED)
 
 PAGE = Page(
     summary="Show what this workspace's configuration would loosen, and accept it as it is.",
@@ -116,17 +111,7 @@ def _withdraw(
 def _ask(view: TrustView, around: Surroundings, journal: Journal) -> None:
     """Returns when the person at the terminal has accepted, and raises otherwise."""
     lines = [*_lines(view), "", "let all of this count as if it were your own?"]
-    sheet = Sheet(lambda width, height, _: PromptPages.of_lines(lines, width, height), word=WORD)
-    guard = guard_of(around, journal.clock, own_settings(around).approvals)
-    try:
-        with open_terminal() as terminal:
-            if terminal is None:
-                raise Refused(Code.TERMINAL_MISSING, "accepting needs the terminal of a person")
-            choice = Dialogue(terminal, sheet, lambda: False, guard=guard).choice()
-    except (Cancelled, TerminalGone, KeyboardInterrupt):
-        raise Refused(Code.TRUST_REFUSED, "nobody accepted it") from None
-    if not choice.is_yes:
-        raise Refused(Code.TRUST_REFUSED, "you did not accept it")
+    require_typed_yes(lines, _YES, around, journal.clock)
 
 
 def _tell(output: Output, view: TrustView) -> None:
