@@ -66,15 +66,15 @@ def test_a_plugin_goes_from_one_user_to_another(
 ) -> None:
     """In threes: unsigned refused, signed by a key that was accepted taken, without the policy unasked."""
     consentry("plugins", "lock")
-    ask(home, "{signedBy: {anyOf: [alice]}}")
+    ask(home, "{signedBy: {anyOf: [author]}}")
     assert verified(consentry) == (126, "unsigned")
-    made = answer(other, "keys", "make", "alice", "--expires", "365d")
-    signed = answer(other, "plugins", "sign", "build", "--key", "alice")
+    made = answer(other, "keys", "make", "author", "--expires", "365d")
+    signed = answer(other, "plugins", "sign", "build", "--key", "author")
     assert signed["file"] == str(project / "plugins/build.dsse.json")
     assert verified(consentry) == (126, "unknown_key")
-    (project / "alice.json").write_text(other("keys", "show", "alice", "--public").out)
-    taken = answer(consentry, "keys", "trust", "alice.json", "--fingerprint", made["key_id"])
-    assert (taken["name"], taken["key_id"], taken["own"]) == ("alice", made["key_id"], False)
+    (project / "author.json").write_text(other("keys", "show", "author", "--public").out)
+    taken = answer(consentry, "keys", "trust", "author.json", "--fingerprint", made["key_id"])
+    assert (taken["name"], taken["key_id"], taken["own"]) == ("author", made["key_id"], False)
     assert verified(consentry) == (0, None)
     (plugin / "more.txt").write_text("added later")
     consentry("plugins", "lock")
@@ -87,13 +87,13 @@ def test_a_key_is_accepted_at_a_terminal_by_its_word(
     consentry: CommandLine, other: CommandLine, project: Path
 ) -> None:
     """The fingerprint is on the screen before; without a terminal nothing is accepted."""
-    made = answer(other, "keys", "make", "alice")
-    (project / "alice.json").write_text(other("keys", "show", "alice", "--public").out)
-    assert_error(consentry("keys", "trust", "alice.json"), Code.TERMINAL_MISSING)
-    with at_terminal(consentry, "keys", "trust", "alice.json", size=WIDE) as terminal:
+    made = answer(other, "keys", "make", "author")
+    (project / "author.json").write_text(other("keys", "show", "author", "--public").out)
+    assert_error(consentry("keys", "trust", "author.json"), Code.TERMINAL_MISSING)
+    with at_terminal(consentry, "keys", "trust", "author.json", size=WIDE) as terminal:
         terminal.answer("a approve", "d")
         assert terminal.ended() == 126, terminal.screen
-    with at_terminal(consentry, "keys", "trust", "alice.json", size=WIDE) as terminal:
+    with at_terminal(consentry, "keys", "trust", "author.json", size=WIDE) as terminal:
         grouped = " ".join(made["key_id"][at : at + 8] for at in range(0, 32, 8))
         assert grouped in terminal.see("a approve")
         terminal.answer("", "a")
@@ -107,9 +107,9 @@ def test_another_fingerprint_accepts_nothing(
     consentry: CommandLine, other: CommandLine, project: Path
 ) -> None:
     """The very key has to be named."""
-    answer(other, "keys", "make", "alice")
-    (project / "alice.json").write_text(other("keys", "show", "alice", "--public").out)
-    refused = consentry("keys", "trust", "alice.json", "--fingerprint", "ab" * 32)
+    answer(other, "keys", "make", "author")
+    (project / "author.json").write_text(other("keys", "show", "author", "--public").out)
+    refused = consentry("keys", "trust", "author.json", "--fingerprint", "ab" * 32)
     assert_error(refused, Code.KEY_REFUSED)
     assert answer(consentry, "keys", "list")["keys"] == []
 
@@ -156,21 +156,21 @@ def test_a_rotated_key_is_taken_over_and_a_revoked_one_is_not(
 ) -> None:
     """By the endorsement of the key before; then the old one goes, and what it signed with it."""
     assert plugin.exists()
-    answer(other, "keys", "make", "alice")
-    (project / "alice.json").write_text(other("keys", "show", "alice", "--public").out)
-    answer(consentry, "keys", "trust", "alice.json", "--yes")
+    answer(other, "keys", "make", "author")
+    (project / "author.json").write_text(other("keys", "show", "author", "--public").out)
+    answer(consentry, "keys", "trust", "author.json", "--yes")
     consentry("plugins", "lock")
-    answer(other, "plugins", "sign", "build", "--key", "alice")
-    ask(home, "{signedBy: {anyOf: [alice]}}")
+    answer(other, "plugins", "sign", "build", "--key", "author")
+    ask(home, "{signedBy: {anyOf: [author]}}")
     assert verified(consentry) == (0, None)
-    rotated = answer(other, "keys", "rotate", "alice", "--out", "endorsed.json")
+    rotated = answer(other, "keys", "rotate", "author", "--out", "endorsed.json")
     answer(consentry, "keys", "trust", "--endorsed", "endorsed.json", "--yes")
     old = rotated["endorsed_by"]
     assert answer(consentry, "keys", "revoke", old, "--reason", "rotated")["usable"] is False
     assert verified(consentry) == (126, "key_revoked")
-    answer(other, "plugins", "sign", "build", "--key", "alice", "--anew")
+    answer(other, "plugins", "sign", "build", "--key", "author", "--anew")
     assert verified(consentry) == (0, None)
-    again = consentry("keys", "trust", "alice.json", "--as", "eva", "--yes")
+    again = consentry("keys", "trust", "author.json", "--as", "eva", "--yes")
     assert_error(again, Code.KEY_REFUSED)
 
 

@@ -67,11 +67,11 @@ def known(
     return TrustedKey(name, key.public, made, expires, made, None, revoked, why)
 
 
-ALICE, BOB, CAROL = secret(1), secret(2), secret(3)
+AUTHOR, BUILDER, CHECKER = secret(1), secret(2), secret(3)
 EVA = secret(9)
 """Whose key nobody knows."""
-KEYS = KeyList((known("alice", ALICE), known("bob", BOB), known("carol", CAROL)))
-ANY = EvidenceRule(signers=("alice", "bob"), threshold=1)
+KEYS = KeyList((known("author", AUTHOR), known("builder", BUILDER), known("checker", CHECKER)))
+ANY = EvidenceRule(signers=("author", "builder"), threshold=1)
 
 
 def statement(
@@ -149,7 +149,7 @@ def memory(
         of.digest,
         strength,
         kinds,
-        ("alice",),
+        ("author",),
         NOW,
         NOW,
     )

@@ -16,10 +16,10 @@ from consentry.declare.pluginpolicy import INTEGRITY_ONLY, EvidenceRule
 from consentry.declare.trustedkeys import KeyList
 from consentry.examine.pluginproblems import Rejection, VerificationError
 from tests.decide.signing import (
-    ALICE,
     ANY,
-    BOB,
-    CAROL,
+    AUTHOR,
+    BUILDER,
+    CHECKER,
     DAY,
     EVA,
     FILES,
@@ -41,9 +41,9 @@ from tests.decide.signing import (
 )
 
 TREE = tree()
-GOOD = dsse(TREE, ALICE)
-BOTH = EvidenceRule(signers=("alice", "bob"), threshold=2)
-OMS = EvidenceRule(signers=("alice",), threshold=1, oms=True)
+GOOD = dsse(TREE, AUTHOR)
+BOTH = EvidenceRule(signers=("author", "builder"), threshold=2)
+OMS = EvidenceRule(signers=("author",), threshold=1, oms=True)
 PROGRAM = entry("run", b"#!/bin/sh\n", "x")
 LINK = entry("link", b"plugin.yaml", "l")
 
@@ -72,7 +72,7 @@ def test_a_good_signature_of_one_who_counts_is_accepted() -> None:
     """Granted: the very tree, signed by one of the policy's signers."""
     accepted = case().checked()
     assert accepted is not None
-    assert (accepted.signers, accepted.signed_at) == (("alice",), NOW)
+    assert (accepted.signers, accepted.signed_at) == (("author",), NOW)
 
 
 def test_integrity_asks_for_nothing_more() -> None:
@@ -84,24 +84,24 @@ def test_integrity_asks_for_nothing_more() -> None:
 def test_two_signers_reach_a_threshold_that_one_does_not() -> None:
     """`anyOf` with a threshold, and `allOf`."""
     assert reason(case(GOOD, rule=BOTH)) is Rejection.TOO_FEW_SIGNERS
-    accepted = case(dsse(TREE, ALICE, BOB), rule=BOTH).checked()
+    accepted = case(dsse(TREE, AUTHOR, BUILDER), rule=BOTH).checked()
     assert accepted is not None
-    assert accepted.signers == ("alice", "bob")
-    assert reason(case(dsse(TREE, ALICE, CAROL), rule=BOTH)) is Rejection.TOO_FEW_SIGNERS
+    assert accepted.signers == ("author", "builder")
+    assert reason(case(dsse(TREE, AUTHOR, CHECKER), rule=BOTH)) is Rejection.TOO_FEW_SIGNERS
 
 
 def test_one_signer_with_two_keys_is_one_signer() -> None:
     """Whoever rotated a key does not reach a threshold alone."""
     second = secret(11)
-    keys = KEYS.with_key(known("alice", second))
-    twice = dsse(TREE, ALICE, second)
+    keys = KEYS.with_key(known("author", second))
+    twice = dsse(TREE, AUTHOR, second)
     assert reason(case(twice, rule=BOTH, keys=keys)) is Rejection.TOO_FEW_SIGNERS
     assert case(twice, keys=keys).checked() is not None
 
 
 def test_two_names_of_one_key_are_one_signer() -> None:
     """A list made by hand with a key under two names counts it once."""
-    keys = KeyList((known("alice", ALICE), known("bob", ALICE)))
+    keys = KeyList((known("author", AUTHOR), known("builder", AUTHOR)))
     assert reason(case(GOOD, rule=BOTH, keys=keys)) is Rejection.TOO_FEW_SIGNERS
 
 
@@ -131,10 +131,10 @@ def test_an_executable_bit_and_a_link_are_part_of_what_is_signed() -> None:
     """The same bytes with another bit, or behind a link, are another tree."""
     plain = tree({**FILES, "run": b"#!/bin/sh\n"})
     program = tree(FILES, more=(PROGRAM,))
-    assert reason(case(dsse(plain, ALICE), tree=program)) is Rejection.SIGNED_OTHER_TREE
-    assert case(dsse(program, ALICE), tree=program).checked() is not None
+    assert reason(case(dsse(plain, AUTHOR), tree=program)) is Rejection.SIGNED_OTHER_TREE
+    assert case(dsse(program, AUTHOR), tree=program).checked() is not None
     linked = tree(FILES, more=(LINK,))
-    assert case(dsse(linked, ALICE), tree=linked).checked() is not None
+    assert case(dsse(linked, AUTHOR), tree=linked).checked() is not None
 
 
 def test_another_tree_says_which_files_differ() -> None:
@@ -150,19 +150,19 @@ def test_subjects_that_are_not_the_files_of_the_tree_are_refused() -> None:
     """A signer's own tool may leave files out; the tree's digest alone is not enough."""
     said = statement(TREE)
     partial = replace(said, files=said.files[:1])
-    content = envelope_of(partial.to_payload(), ALICE).to_bytes()
+    content = envelope_of(partial.to_payload(), AUTHOR).to_bytes()
     assert reason(case(content)) is Rejection.NOT_COVERED
 
 
 def test_the_envelope_of_another_plugin_under_this_name_is_refused() -> None:
     """Well signed, the same files, another name."""
-    other = dsse(tree(name="other"), ALICE)
+    other = dsse(tree(name="other"), AUTHOR)
     assert reason(case(other)) is Rejection.SIGNED_OTHER_PLUGIN
 
 
 def test_another_version_than_the_manifest_says_is_refused() -> None:
     """The statement and the manifest have to agree."""
-    assert reason(case(dsse(TREE, ALICE, version="2.0.0"))) is Rejection.SIGNED_OTHER_VERSION
+    assert reason(case(dsse(TREE, AUTHOR, version="2.0.0"))) is Rejection.SIGNED_OTHER_VERSION
 
 
 def _flip_signature(document: dict[str, object]) -> None:
@@ -188,8 +188,8 @@ def _twice(document: dict[str, object]) -> None:
     document["signatures"] *= 2  # type: ignore[operator]
 
 
-def _claims_bob(document: dict[str, object]) -> None:
-    document["signatures"][0]["keyid"] = BOB.public.key_id  # type: ignore[index]
+def _claims_builder(document: dict[str, object]) -> None:
+    document["signatures"][0]["keyid"] = BUILDER.public.key_id  # type: ignore[index]
 
 
 ENVELOPES: dict[str, tuple[Callable[[dict[str, object]], object], Rejection]] = {
@@ -199,7 +199,7 @@ ENVELOPES: dict[str, tuple[Callable[[dict[str, object]], object], Rejection]] = 
         Rejection.SIGNATURE_INVALID,
     ),
     "signature bytes": (_flip_signature, Rejection.SIGNATURE_INVALID),
-    "somebody else's key id": (_claims_bob, Rejection.SIGNATURE_INVALID),
+    "somebody else's key id": (_claims_builder, Rejection.SIGNATURE_INVALID),
     "one signature more": (_unknown_signature, Rejection.UNKNOWN_KEY),
     "the same signature twice": (_twice, Rejection.BAD_ENVELOPE),
     "no signature": (lambda each: each.update(signatures=[]), Rejection.BAD_ENVELOPE),
@@ -241,9 +241,9 @@ def test_what_is_no_envelope_is_refused_as_one_that_cannot_be_read(name: str) ->
 def test_a_well_signed_payload_of_another_kind_is_refused() -> None:
     """A key may sign other things; none of them is a word about a plugin."""
     others = (
-        envelope_of(b"{}", ALICE),
-        envelope_of(b"hello", ALICE, payload_type="text/plain"),
-        envelope_of(statement(TREE).to_payload().replace(b"plugin:v1", b"plugin:v2"), ALICE),
+        envelope_of(b"{}", AUTHOR),
+        envelope_of(b"hello", AUTHOR, payload_type="text/plain"),
+        envelope_of(statement(TREE).to_payload().replace(b"plugin:v1", b"plugin:v2"), AUTHOR),
     )
     for each in others:
         assert reason(case(each.to_bytes())) is Rejection.BAD_ENVELOPE
@@ -257,42 +257,42 @@ def test_a_key_that_is_not_known_counts_for_nothing() -> None:
 
 def test_a_known_key_that_the_policy_does_not_name_does_not_count() -> None:
     """To be known allows nothing."""
-    assert reason(case(dsse(TREE, CAROL))) is Rejection.TOO_FEW_SIGNERS
+    assert reason(case(dsse(TREE, CHECKER))) is Rejection.TOO_FEW_SIGNERS
 
 
 def test_an_expired_key_does_not_count_from_its_end_on() -> None:
     """Up to the moment before it does; also where the signature claims to be older."""
-    old = dsse(TREE, ALICE, signed_at=ago(50))
-    keys = with_key(KEYS, known("alice", ALICE, expires=NOW))
+    old = dsse(TREE, AUTHOR, signed_at=ago(50))
+    keys = with_key(KEYS, known("author", AUTHOR, expires=NOW))
     assert reason(case(old, keys=keys)) is Rejection.KEY_EXPIRED
-    later = with_key(KEYS, known("alice", ALICE, expires=ago(-1)))
+    later = with_key(KEYS, known("author", AUTHOR, expires=ago(-1)))
     assert case(old, keys=later).checked() is not None
 
 
 def test_a_key_of_a_time_that_has_not_come_does_not_count() -> None:
     """Either clock is wrong, or somebody prepared it."""
-    keys = with_key(KEYS, known("alice", ALICE, made=ago(-2)))
+    keys = with_key(KEYS, known("author", AUTHOR, made=ago(-2)))
     assert reason(case(keys=keys)) is Rejection.KEY_NOT_YET_VALID
 
 
 def test_a_revoked_key_refuses_the_envelope_whatever_it_claims() -> None:
     """Also if it was signed before, and also beside a signature that would be enough."""
-    keys = with_key(KEYS, revoked(known("bob", BOB), ago(1)))
-    assert reason(case(dsse(TREE, BOB, signed_at=ago(90)), keys=keys)) is Rejection.KEY_REVOKED
-    assert reason(case(dsse(TREE, ALICE, BOB), keys=keys)) is Rejection.KEY_REVOKED
+    keys = with_key(KEYS, revoked(known("builder", BUILDER), ago(1)))
+    assert reason(case(dsse(TREE, BUILDER, signed_at=ago(90)), keys=keys)) is Rejection.KEY_REVOKED
+    assert reason(case(dsse(TREE, AUTHOR, BUILDER), keys=keys)) is Rejection.KEY_REVOKED
     assert case(GOOD, keys=keys).checked() is not None
 
 
 def test_an_expired_cosigner_does_not_spoil_one_that_is_enough() -> None:
     """It does not count, and what it says is not needed."""
-    keys = with_key(KEYS, known("bob", BOB, expires=ago(1)))
-    assert case(dsse(TREE, ALICE, BOB), keys=keys).checked() is not None
-    assert reason(case(dsse(TREE, ALICE, BOB), rule=BOTH, keys=keys)) is Rejection.KEY_EXPIRED
+    keys = with_key(KEYS, known("builder", BUILDER, expires=ago(1)))
+    assert case(dsse(TREE, AUTHOR, BUILDER), keys=keys).checked() is not None
+    assert reason(case(dsse(TREE, AUTHOR, BUILDER), rule=BOTH, keys=keys)) is Rejection.KEY_EXPIRED
 
 
 def test_evidence_ends_when_it_says_so() -> None:
     """By its own word, whatever the policy says."""
-    ends = dsse(TREE, ALICE, signed_at=ago(10), expires_at=NOW)
+    ends = dsse(TREE, AUTHOR, signed_at=ago(10), expires_at=NOW)
     assert reason(case(ends)) is Rejection.EVIDENCE_EXPIRED
     assert case(ends, now=ago(1)).checked() is not None
 
@@ -300,15 +300,15 @@ def test_evidence_ends_when_it_says_so() -> None:
 def test_evidence_that_is_too_old_for_the_policy_is_stale() -> None:
     """`freshness: 90d` takes 90 days and not 91."""
     rule = replace(ANY, freshness=Duration(90 * DAY.milliseconds))
-    assert reason(case(dsse(TREE, ALICE, signed_at=ago(91)), rule=rule)) is Rejection.STALE
-    assert case(dsse(TREE, ALICE, signed_at=ago(90)), rule=rule).checked() is not None
+    assert reason(case(dsse(TREE, AUTHOR, signed_at=ago(91)), rule=rule)) is Rejection.STALE
+    assert case(dsse(TREE, AUTHOR, signed_at=ago(90)), rule=rule).checked() is not None
 
 
 def test_a_clock_that_was_set_back_makes_nothing_fresh_again() -> None:
     """Signed in the future, or accepted in the future: the clock is not believed."""
     rule = replace(ANY, freshness=Duration(90 * DAY.milliseconds))
     assert reason(case(GOOD, rule=rule, now=ago(1))) is Rejection.CLOCK_SET_BACK
-    old = dsse(TREE, ALICE, signed_at=ago(80))
+    old = dsse(TREE, AUTHOR, signed_at=ago(80))
     back = case(old, rule=rule, now=ago(60), remembered=memory(TREE))
     assert reason(back) is Rejection.CLOCK_SET_BACK
     assert case(old, rule=rule, remembered=memory(TREE)).checked() is not None
@@ -342,7 +342,7 @@ def test_what_was_signed_once_is_not_taken_unsigned() -> None:
 
 def test_an_oms_bundle_in_the_place_of_an_envelope_is_a_downgrade() -> None:
     """It covers less: no links, no executable bits, no version, no time."""
-    offered = Case(offered=Offered(oms=oms(TREE, ALICE)), rule=OMS)
+    offered = Case(offered=Offered(oms=oms(TREE, AUTHOR)), rule=OMS)
     assert offered.checked() is not None
     offered.remembered = memory(TREE)
     assert reason(offered) is Rejection.DOWNGRADED
@@ -352,7 +352,7 @@ def test_an_oms_bundle_in_the_place_of_an_envelope_is_a_downgrade() -> None:
 
 def test_an_oms_bundle_counts_where_the_policy_takes_one() -> None:
     """`oms: true`, and only then."""
-    bundle = Offered(oms=oms(TREE, ALICE))
+    bundle = Offered(oms=oms(TREE, AUTHOR))
     assert Case(offered=bundle, rule=OMS).checked() is not None
     not_taken = Case(offered=bundle, rule=replace(OMS, oms=False))
     assert reason(not_taken) is Rejection.FORMAT_NOT_ALLOWED
@@ -361,7 +361,7 @@ def test_an_oms_bundle_counts_where_the_policy_takes_one() -> None:
 def test_an_oms_bundle_tells_no_time_and_is_never_fresh() -> None:
     """A policy that asks how fresh it is cannot be met by one."""
     rule = replace(OMS, freshness=DAY)
-    assert reason(Case(offered=Offered(oms=oms(TREE, ALICE)), rule=rule)) is Rejection.STALE
+    assert reason(Case(offered=Offered(oms=oms(TREE, AUTHOR)), rule=rule)) is Rejection.STALE
 
 
 OMS_CASES = {
@@ -377,7 +377,7 @@ OMS_CASES = {
 def test_an_oms_bundle_has_to_cover_the_whole_tree(name: str) -> None:
     """Our rule, not the bundle's own ignore list."""
     offered, expected = OMS_CASES[name]
-    refused = Case(tree=offered, offered=Offered(oms=oms(TREE, ALICE)), rule=OMS)
+    refused = Case(tree=offered, offered=Offered(oms=oms(TREE, AUTHOR)), rule=OMS)
     assert reason(refused) is expected
 
 
@@ -387,26 +387,26 @@ def test_an_oms_bundle_of_another_plugin_or_key_is_refused() -> None:
     def refused(content: bytes, **other: object) -> Rejection:
         return reason(Case(offered=Offered(oms=content), rule=OMS, **other))  # type: ignore[arg-type]
 
-    assert refused(oms(TREE, ALICE, "other")) is Rejection.SIGNED_OTHER_PLUGIN
+    assert refused(oms(TREE, AUTHOR, "other")) is Rejection.SIGNED_OTHER_PLUGIN
     assert refused(oms(TREE, EVA)) is Rejection.UNKNOWN_KEY
-    assert refused(oms(TREE, BOB)) is Rejection.TOO_FEW_SIGNERS
-    gone = with_key(KEYS, revoked(known("alice", ALICE)))
-    assert refused(oms(TREE, ALICE), keys=gone) is Rejection.KEY_REVOKED
-    good = oms(TREE, ALICE)
+    assert refused(oms(TREE, BUILDER)) is Rejection.TOO_FEW_SIGNERS
+    gone = with_key(KEYS, revoked(known("author", AUTHOR)))
+    assert refused(oms(TREE, AUTHOR), keys=gone) is Rejection.KEY_REVOKED
+    good = oms(TREE, AUTHOR)
     assert refused(good.replace(b"v0.3", b"v0.1", 1)) is Rejection.BAD_ENVELOPE
     assert refused(GOOD) is Rejection.BAD_ENVELOPE
 
 
 def test_the_same_signature_in_another_envelope_is_none() -> None:
     """Signatures are over the payload and its type together."""
-    other = envelope_of(statement(TREES["added"]).to_payload(), ALICE)
+    other = envelope_of(statement(TREES["added"]).to_payload(), AUTHOR)
     moved = replace(other, signatures=read_envelope(GOOD).signatures)
     assert reason(case(moved.to_bytes(), tree=TREES["added"])) is Rejection.SIGNATURE_INVALID
-    empty = replace(other, signatures=(Signed(ALICE.public.key_id, b"\0" * 64),))
+    empty = replace(other, signatures=(Signed(AUTHOR.public.key_id, b"\0" * 64),))
     assert reason(case(empty.to_bytes(), tree=TREES["added"])) is Rejection.SIGNATURE_INVALID
 
 
-TWO = dsse(TREE, ALICE, BOB)
+TWO = dsse(TREE, AUTHOR, BUILDER)
 
 
 @given(st.integers(0, len(TWO) - 1), st.integers(1, 255))

@@ -18,7 +18,7 @@ from consentry.declare.dsseenvelope import (
     signed_message,
 )
 from consentry.declare.pluginstatement import plugin_statement, read_statement
-from tests.decide.signing import ALICE, BOB, ago, entry, envelope_of, statement, tree
+from tests.decide.signing import AUTHOR, BUILDER, ago, entry, envelope_of, statement, tree
 
 KEY_IDS = st.integers(0, 2**256 - 1).map(lambda number: f"{number:064x}")
 SIGNATURES = st.lists(
@@ -50,10 +50,10 @@ def test_the_signed_message_is_the_encoding_of_the_specification() -> None:
 
 def test_another_implementation_verifies_our_envelopes() -> None:
     """securesystemslib, by its own reader and its own keys."""
-    ours = envelope_of(statement(tree()).to_payload(), ALICE, BOB)
+    ours = envelope_of(statement(tree()).to_payload(), AUTHOR, BUILDER)
     theirs = LibraryEnvelope.from_dict(json.loads(ours.to_bytes()))
-    keys = [each.public._library_key() for each in (ALICE, BOB)]
-    assert set(theirs.verify(keys, 2)) == {ALICE.public.key_id, BOB.public.key_id}
+    keys = [each.public._library_key() for each in (AUTHOR, BUILDER)]
+    assert set(theirs.verify(keys, 2)) == {AUTHOR.public.key_id, BUILDER.public.key_id}
 
 
 def test_we_verify_what_another_implementation_signed() -> None:
@@ -74,10 +74,10 @@ def test_we_verify_what_another_implementation_signed() -> None:
 
 def test_a_key_signs_an_envelope_once() -> None:
     """Adding its signature again is refused."""
-    envelope = envelope_of(b"{}", ALICE)
+    envelope = envelope_of(b"{}", AUTHOR)
     with pytest.raises(BadInput):
         envelope.with_signature(envelope.signatures[0])
-    both = envelope.with_signature(envelope_of(b"{}", BOB).signatures[0])
+    both = envelope.with_signature(envelope_of(b"{}", BUILDER).signatures[0])
     assert read_envelope(both.to_bytes()).signatures == tuple(
         sorted(both.signatures, key=lambda each: each.key_id)
     )

@@ -12,21 +12,21 @@ from consentry.declare.keydocuments import (
     endorsement_payload,
     read_public_key,
 )
-from tests.decide.signing import ALICE, BOB, NOW, ago, envelope_of, statement, tree
+from tests.decide.signing import AUTHOR, BUILDER, NOW, ago, envelope_of, statement, tree
 
-FILE = PublicKeyFile(BOB.public, "bob", NOW, ago(-30))
+FILE = PublicKeyFile(BUILDER.public, "builder", NOW, ago(-30))
 
 
 def test_a_key_file_is_read_as_it_was_written() -> None:
     """With its name and its end, or without."""
     assert read_public_key(FILE.to_bytes()) == FILE
-    bare = PublicKeyFile(BOB.public)
+    bare = PublicKeyFile(BUILDER.public)
     assert read_public_key(bare.to_bytes()) == bare
-    assert read_public_key(b"\n" + BOB.public.pem.encode() + b"\n") == bare
+    assert read_public_key(b"\n" + BUILDER.public.pem.encode() + b"\n") == bare
 
 
 WRONG = {
-    "another id": {"keyId": ALICE.public.key_id},
+    "another id": {"keyId": AUTHOR.public.key_id},
     "another kind": {"kind": "ledger-key"},
     "another version": {"keyVersion": "2"},
     "a name nobody has": {"name": "../x"},
@@ -53,19 +53,19 @@ def test_what_is_no_key_file_is_refused(content: bytes) -> None:
 
 def test_an_endorsement_holds_the_key_that_it_is_about() -> None:
     """So that one file is enough."""
-    assert endorsed_key(envelope_of(endorsement_payload(FILE), ALICE)) == FILE
+    assert endorsed_key(envelope_of(endorsement_payload(FILE), AUTHOR)) == FILE
 
 
 def test_what_is_signed_about_a_plugin_endorses_nothing() -> None:
     """Nor does another payload type, a subject of another key, or a key without a name."""
     payload = endorsement_payload(FILE)
     document = json.loads(payload)
-    document["subject"][0]["digest"]["sha256"] = ALICE.public.key_id
+    document["subject"][0]["digest"]["sha256"] = AUTHOR.public.key_id
     others = [
-        envelope_of(statement(tree()).to_payload(), ALICE),
-        envelope_of(payload, ALICE, payload_type="text/plain"),
-        envelope_of(json.dumps(document).encode(), ALICE),
-        envelope_of(endorsement_payload(replace(FILE, name=None)), ALICE),
+        envelope_of(statement(tree()).to_payload(), AUTHOR),
+        envelope_of(payload, AUTHOR, payload_type="text/plain"),
+        envelope_of(json.dumps(document).encode(), AUTHOR),
+        envelope_of(endorsement_payload(replace(FILE, name=None)), AUTHOR),
     ]
     for each in others:
         with pytest.raises(BadInput):

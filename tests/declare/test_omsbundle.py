@@ -18,10 +18,10 @@ from consentry.declare.pluginpolicy import EvidenceRule
 from consentry.declare.pluginstatement import files_of, read_statement
 from consentry.examine.pluginproblems import VerificationError
 from consentry.record.signingkey import VerifyingKey
-from tests.decide.signing import ALICE, Case, oms, tree
+from tests.decide.signing import AUTHOR, Case, oms, tree
 
 REFERENCE = Path(__file__).parent.parent / "service/oms"
-GOOD = oms(tree(), ALICE)
+GOOD = oms(tree(), AUTHOR)
 
 
 def test_a_bundle_is_read_as_it_was_written() -> None:
@@ -112,7 +112,7 @@ def test_the_root_is_over_the_digests_in_their_order() -> None:
     assert document["subject"][0]["digest"]["sha256"] == hashlib.sha256(digests).hexdigest()
 
 
-RULE = EvidenceRule(signers=("alice",), threshold=1, oms=True)
+RULE = EvidenceRule(signers=("author",), threshold=1, oms=True)
 
 
 @given(st.integers(0, len(GOOD) - 1), st.integers(1, 255))

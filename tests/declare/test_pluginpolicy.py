@@ -29,12 +29,12 @@ def test_without_rows_the_integrity_check_is_all() -> None:
 def test_a_row_counts_for_its_plugin_and_the_default_for_all_others() -> None:
     """A row takes the default's place; nothing of the two is mixed."""
     policy = read(
-        "default: {signedBy: {anyOf: [alice]}, freshness: 90d}\n"
-        "plugins: {build: integrity, site: {signedBy: {allOf: [bob, carol]}}}\n"
+        "default: {signedBy: {anyOf: [author]}, freshness: 90d}\n"
+        "plugins: {build: integrity, site: {signedBy: {allOf: [builder, checker]}}}\n"
     )
     assert policy.rule("build") == INTEGRITY_ONLY
-    assert policy.rule("site") == EvidenceRule(("bob", "carol"), 2)
-    assert policy.rule("other") == EvidenceRule(("alice",), 1, Duration.parse("90d"))
+    assert policy.rule("site") == EvidenceRule(("builder", "checker"), 2)
+    assert policy.rule("other") == EvidenceRule(("author",), 1, Duration.parse("90d"))
 
 
 def test_threshold_and_oms_are_as_they_are_said() -> None:

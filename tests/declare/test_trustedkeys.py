@@ -7,12 +7,12 @@ import pytest
 
 from consentry.base.errors import BadDocument
 from consentry.declare.trustedkeys import KeyList, read_key_list
-from tests.decide.signing import ALICE, BOB, KEYS, NOW, ago, known, revoked
+from tests.decide.signing import AUTHOR, BUILDER, KEYS, NOW, ago, known, revoked
 
 FULL = KeyList(
     (
-        known("alice", ALICE, expires=ago(-10)),
-        revoked(known("bob", BOB)),
+        known("author", AUTHOR, expires=ago(-10)),
+        revoked(known("builder", BUILDER)),
     )
 )
 
@@ -25,10 +25,10 @@ def test_a_list_is_read_as_it_was_written(keys: KeyList) -> None:
 
 def test_a_revoked_key_stays_as_it_was_revoked() -> None:
     """Revoking again changes neither time nor reason."""
-    once = KEYS.revoked(ALICE.public.key_id, NOW, "lost")
-    again = once.revoked(ALICE.public.key_id, ago(-5), "other")
+    once = KEYS.revoked(AUTHOR.public.key_id, NOW, "lost")
+    again = once.revoked(AUTHOR.public.key_id, ago(-5), "other")
     assert again == once
-    key = again.by_id(ALICE.public.key_id)
+    key = again.by_id(AUTHOR.public.key_id)
     assert key is not None
     assert (key.revoked_at, key.revoked_why, key.is_usable(NOW)) == (NOW, "lost", False)
 
@@ -45,8 +45,8 @@ WRONG = {
     "no name": _drop("name"),
     "no id": _drop("keyId"),
     "no key": _drop("public"),
-    "id of another key": _set(keyId=BOB.public.key_id),
-    "key of another id": _set(public=BOB.public.pem),
+    "id of another key": _set(keyId=BUILDER.public.key_id),
+    "key of another id": _set(public=BUILDER.public.pem),
     "a name nobody has": _set(name="a b"),
     "another kind of key": _set(public="-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n"),
     "a time that is none": _set(madeAt="yesterday"),
@@ -68,7 +68,7 @@ def test_a_row_that_is_not_what_it_says_is_refused(name: str) -> None:
 
 def test_a_key_is_in_the_list_once() -> None:
     """Also under another name: two names of one key are one key."""
-    twice = KeyList((known("alice", ALICE), known("eva", ALICE)))
+    twice = KeyList((known("author", AUTHOR), known("eva", AUTHOR)))
     with pytest.raises(BadDocument, match="twice"):
         read_key_list(twice.to_bytes(), "trusted-keys.json")
 

@@ -29,7 +29,7 @@ def _rules(source: str) -> set[Rule]:
 
 @pytest.mark.parametrize("name", MEETING)
 def test_words_that_meet_are_reported(name: str) -> None:
-    """TRUST §fence-2: whoever joins them."""
+    """TRUST §token-4: whoever joins them."""
     compile(MEETING[name], name, "exec")
     assert _rules(MEETING[name]) == {Rule.PUSH}
 

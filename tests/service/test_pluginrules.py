@@ -254,19 +254,19 @@ def _load(home: Home) -> int:
 def test_the_policy_is_asked_behind_the_same_seam(signing: Home) -> None:
     """TRUST §lock-6, in threes: unsigned it is refused with 126, signed it loads, without a policy it loads."""
     assert _load(signing) == 1
-    signing.ask("{signedBy: {anyOf: [alice]}}")
+    signing.ask("{signedBy: {anyOf: [author]}}")
     with pytest.raises(PluginRejected) as caught:
         _load(signing)
     assert (caught.value.reason, caught.value.exit_status) == (Rejection.UNSIGNED, 126)
-    signing.sign(signing.make_key("alice"))
+    signing.sign(signing.make_key("author"))
     lock(signing.plugins)
     assert _load(signing) == 1
 
 
 def test_a_policy_that_vanished_is_no_way_around_it(signing: Home) -> None:
     """What was accepted with evidence is asked for it again."""
-    signing.ask("{signedBy: {anyOf: [alice]}}")
-    signing.sign(signing.make_key("alice"))
+    signing.ask("{signedBy: {anyOf: [author]}}")
+    signing.sign(signing.make_key("author"))
     assert _load(signing) == 1
     signing.policy.unlink()
     for each in signing.plugins.glob("*.json"):

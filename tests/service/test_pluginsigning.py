@@ -27,7 +27,7 @@ from tests.service.signing import Home, home_in
 from tests.store.keepers import types
 
 DAY = Duration(24 * 3600 * 1000)
-ANY = "{signedBy: {anyOf: [alice, bob]}}"
+ANY = "{signedBy: {anyOf: [author, builder]}}"
 REFERENCE = Path(__file__).parent / "oms"
 
 
@@ -48,9 +48,9 @@ def test_without_a_policy_nothing_is_asked(home: Home) -> None:
 
 def test_a_signed_plugin_is_accepted_and_remembered(home: Home) -> None:
     """With its event, in the store that the next process reads; asking again records nothing more."""
-    alice = home.make_key("alice")
+    author = home.make_key("author")
     home.ask(ANY)
-    home.sign(alice)
+    home.sign(author)
     assert home.load() is not None
     home.load()
     with home.desk() as desk:
@@ -59,15 +59,15 @@ def test_a_signed_plugin_is_accepted_and_remembered(home: Home) -> None:
         memory = kept.remembered(str(home.plugins.resolve()), "build")
         found = [each for each in types(journal.ledger) if each.startswith(("key.", "plugin."))]
     assert memory is not None
-    assert (memory.version, memory.signers, memory.strength) == ("1.0.0", ("alice",), 1)
+    assert (memory.version, memory.signers, memory.strength) == ("1.0.0", ("author",), 1)
     assert found == ["key.trusted", "plugin.signed", "plugin.accepted"]
 
 
 def test_looking_remembers_nothing(home: Home) -> None:
     """Only what is loaded raises the bar."""
-    alice = home.make_key("alice")
+    author = home.make_key("author")
     home.ask(ANY)
-    home.sign(alice)
+    home.sign(author)
     assert home.look() is not None
     home.policy.unlink()
     assert home.load() is None
@@ -75,9 +75,9 @@ def test_looking_remembers_nothing(home: Home) -> None:
 
 def test_the_policy_that_lost_its_row_lets_nothing_unsigned_in(home: Home) -> None:
     """Accepted signed once, it needs as much until a person has it forgotten; then it is loaded."""
-    alice = home.make_key("alice")
+    author = home.make_key("author")
     home.ask(ANY)
-    home.sign(alice)
+    home.sign(author)
     home.load()
     home.policy.unlink()
     (home.plugins / "build.dsse.json").unlink()
@@ -91,29 +91,29 @@ def test_the_policy_that_lost_its_row_lets_nothing_unsigned_in(home: Home) -> No
 
 def test_a_version_that_was_signed_before_is_not_taken_back(home: Home) -> None:
     """The old folder and the old envelope, both genuine, put back together."""
-    alice = home.make_key("alice")
+    author = home.make_key("author")
     home.ask(ANY)
-    home.sign(alice)
+    home.sign(author)
     old = (home.plugins / "build.dsse.json").read_bytes()
     home.plugin(version="1.1.0")
-    home.sign(alice)
+    home.sign(author)
     home.load()
     home.plugin(version="1.0.0")
     (home.plugins / "build.dsse.json").write_bytes(old)
     assert home.refusal() is Rejection.ROLLED_BACK
     home.plugin(version="1.1.0", note="other")
-    home.sign(alice)
+    home.sign(author)
     assert home.refusal() is Rejection.ROLLED_BACK
     home.plugin(version="1.2.0")
-    home.sign(alice)
+    home.sign(author)
     assert home.load() is not None
 
 
 def test_who_was_overtaken_by_a_newer_version_does_not_load_the_older(home: Home) -> None:
     """In threes: between check and memory another process accepted more; alone it passes; unasked it would."""
-    alice = home.make_key("alice")
+    author = home.make_key("author")
     home.ask(ANY)
-    home.sign(alice)
+    home.sign(author)
     older = read_tree(home.plugins / "build", keep_contents=True)
     content = home.plugins / "build.dsse.json"
     signed = content.read_bytes()
@@ -122,7 +122,7 @@ def test_who_was_overtaken_by_a_newer_version_does_not_load_the_older(home: Home
 
         def overtaken(passed: Acceptable) -> PluginVersion:
             home.plugin(version="2.0.0")
-            home.sign(alice)
+            home.sign(author)
             home.load()
             return kept.accept(passed)
 
@@ -139,32 +139,32 @@ def test_who_was_overtaken_by_a_newer_version_does_not_load_the_older(home: Home
 
 def test_a_plugin_changed_after_it_was_signed_is_refused(home: Home) -> None:
     """Also with the lock made anew, which whoever commits both can do."""
-    alice = home.make_key("alice")
+    author = home.make_key("author")
     home.ask(ANY)
-    home.sign(alice)
+    home.sign(author)
     home.plugin(note="hello, changed")
     assert home.refusal() is Rejection.SIGNED_OTHER_TREE
-    home.sign(alice)
+    home.sign(author)
     assert home.load() is not None
 
 
 def test_revoking_a_key_counts_at_once(home: Home) -> None:
     """Nothing of what it signed is taken any more, and it does not come back."""
-    alice = home.make_key("alice")
+    author = home.make_key("author")
     home.ask(ANY)
-    home.sign(alice)
+    home.sign(author)
     home.load()
     with home.desk() as desk:
-        desk.revoke("alice", "laptop lost")
+        desk.revoke("author", "laptop lost")
     assert home.refusal() is Rejection.KEY_REVOKED
 
 
 def test_a_key_expires_by_the_clock(home: Home) -> None:
     """And a clock set back behind what was accepted does not revive it."""
     with home.desk() as desk:
-        alice = desk.make("alice", Algorithm.ED25519, Duration(30 * DAY.milliseconds), None)
+        author = desk.make("author", Algorithm.ED25519, Duration(30 * DAY.milliseconds), None)
     home.ask(ANY)
-    home.sign(alice)
+    home.sign(author)
     home.load()
     home.clock.advance(Duration(31 * DAY.milliseconds))
     assert home.refusal() is Rejection.KEY_EXPIRED
@@ -188,7 +188,7 @@ BROKEN = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_document_that_cannot_be_read_refuses_the_plugin(home: Home, name: str) -> None:
     """One typed error each, exit status 3, and nothing is taken in its place."""
-    home.sign(home.make_key("alice"))
+    home.sign(home.make_key("author"))
     home.ask(ANY)
     file, content, expected = BROKEN[name]
     (home.plugins.parent / file).write_bytes(content)
@@ -201,7 +201,7 @@ def test_a_document_that_cannot_be_read_refuses_the_plugin(home: Home, name: str
 
 def test_a_key_list_in_which_a_key_was_swapped_is_refused(home: Home) -> None:
     """The id in a row has to be that of its key: a row cannot be pointed at another one."""
-    alice, eva = home.make_key("alice"), home.make_key("eva")
+    author, eva = home.make_key("author"), home.make_key("eva")
     home.sign(eva)
     home.ask(ANY)
     file = home.plugins.parent / "trusted-keys.json"
@@ -212,12 +212,12 @@ def test_a_key_list_in_which_a_key_was_swapped_is_refused(home: Home) -> None:
     document["keys"][0]["keyId"] = eva.key_id
     file.write_text(json.dumps(document))
     assert home.refusal() is Rejection.KEYS_UNREADABLE
-    assert alice.key_id != eva.key_id
+    assert author.key_id != eva.key_id
 
 
 def test_evidence_that_is_a_link_is_not_followed(home: Home) -> None:
     """Wherever it leads."""
-    home.sign(home.make_key("alice"))
+    home.sign(home.make_key("author"))
     home.ask(ANY)
     file = home.plugins / "build.dsse.json"
     file.rename(home.folder / "elsewhere.json")
@@ -227,7 +227,7 @@ def test_evidence_that_is_a_link_is_not_followed(home: Home) -> None:
 
 def test_evidence_that_is_a_pipe_or_too_large_is_refused(home: Home) -> None:
     """Nothing waits for a pipe, and a huge file is not read."""
-    home.sign(home.make_key("alice"))
+    home.sign(home.make_key("author"))
     home.ask(ANY)
     file = home.plugins / "build.dsse.json"
     with file.open("ab") as handle:
@@ -310,23 +310,23 @@ def test_a_bundle_that_followed_links_does_not_cover_a_link(home: Home) -> None:
 @pytest.mark.parametrize("algorithm", Algorithm)
 def test_an_oms_bundle_of_our_own_is_read_again(home: Home, algorithm: Algorithm) -> None:
     """With either kind of key; without `oms: true` it counts for nothing."""
-    alice = home.make_key("alice", algorithm)
-    home.sign(alice, kind=EvidenceKind.OMS)
-    home.ask("{signedBy: {anyOf: [alice]}}")
+    author = home.make_key("author", algorithm)
+    home.sign(author, kind=EvidenceKind.OMS)
+    home.ask("{signedBy: {anyOf: [author]}}")
     assert home.refusal() is Rejection.FORMAT_NOT_ALLOWED
-    home.ask("{signedBy: {anyOf: [alice]}, oms: true}")
+    home.ask("{signedBy: {anyOf: [author]}, oms: true}")
     assert home.load() is not None
 
 
 def test_a_tree_that_oms_does_not_cover_is_not_signed_so(home: Home) -> None:
     """Executable files and links; the envelope of our own covers them."""
-    alice = home.make_key("alice")
+    author = home.make_key("author")
     program = home.plugins / "build/run"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     with pytest.raises(VerificationError) as refusal:
-        home.sign(alice, kind=EvidenceKind.OMS)
+        home.sign(author, kind=EvidenceKind.OMS)
     assert refusal.value.reason is Rejection.NOT_COVERED
-    home.sign(alice)
+    home.sign(author)
     home.ask(ANY)
     assert home.load() is not None

@@ -239,16 +239,16 @@ def test_a_model_signature_by_an_identity_counts_where_oms_does(home: Home, root
 
 def test_keys_and_identity_are_both_asked_for_where_both_are_named(home: Home, root: Path) -> None:
     """A row with both is met by both."""
-    alice = home.make_key("alice")
+    author = home.make_key("author")
     identities = f"[{{identity: {WHO}, issuer: {ISSUER}}}]"
-    both = f"{{signedBy: {{anyOf: [alice]}}, sigstore: {{trustRoot: {root}, identities: {identities}}}}}"
+    both = f"{{signedBy: {{anyOf: [author]}}, sigstore: {{trustRoot: {root}, identities: {identities}}}}}"
     home.ask(both)
     put(home, signed(home))
     assert home.refusal() is Rejection.UNSIGNED
-    home.sign(alice)
+    home.sign(author)
     accepted = home.load()
     assert accepted is not None
-    assert accepted.signers == ("alice", WHO)
+    assert accepted.signers == ("author", WHO)
 
 
 def test_a_rule_without_an_identity_is_met_by_nobody(home: Home, rule: SigstoreRule) -> None:

@@ -16,7 +16,7 @@ from tests.decide.signing import FILES, NOW, tree
 from tests.store.keepers import Keepers, all_rows, events, types
 
 PLACE = "/place/plugins"
-EVIDENCE = AcceptedEvidence((EvidenceKind.DSSE,), ("alice",), NOW)
+EVIDENCE = AcceptedEvidence((EvidenceKind.DSSE,), ("author",), NOW)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ PAGE = Page(
     examples=(
         ("consentry keys make me --expires 365d", "a key of your own"),
         ("consentry keys show me --public > me.pub.json", "to hand to others"),
-        ("consentry keys trust alice.pub.json", "see its fingerprint, and accept it"),
+        ("consentry keys trust author.pub.json", "see its fingerprint, and accept it"),
     ),
     statuses=(
         ("0", "done"),

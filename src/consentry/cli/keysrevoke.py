@@ -22,7 +22,7 @@ PAGE = Page(
         ),
     ),
     arguments=(("KEY", "A signer's newest key, a key id, or at least 8 digits of one."),),
-    examples=(("consentry keys revoke alice --reason 'laptop stolen'", "and tell others"),),
+    examples=(("consentry keys revoke author --reason 'laptop stolen'", "and tell others"),),
     statuses=(
         ("0", "revoked, now or before"),
         ("2", "wrong usage, or no such key"),

@@ -1,6 +1,6 @@
 """Key files that people hand to each other: a public key with its name, and an endorsement of one.
 
-    {"kind": "consentry-public-key", "keyVersion": "1", "name": "alice", "keyId": "<hex>",
+    {"kind": "consentry-public-key", "keyVersion": "1", "name": "author", "keyId": "<hex>",
      "public": "-----BEGIN PUBLIC KEY-----…", "madeAt": "…Z", "expiresAt": "…Z"}
 
 An endorsement is a DSSE envelope around an in-toto statement in which an old key of a signer says

@@ -4,7 +4,7 @@
     default: integrity
     plugins:
       build:
-        signedBy: {anyOf: [alice, bob, carol]}
+        signedBy: {anyOf: [author, builder, checker]}
         threshold: 2
         freshness: 90d
         oms: true

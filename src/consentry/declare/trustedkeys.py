@@ -1,7 +1,7 @@
 """The key list `trusted-keys.json`: which public keys are known, under whose name, and until when.
 
     {"keysVersion": "1", "keys": [
-      {"name": "alice", "keyId": "<hex>", "public": "-----BEGIN PUBLIC KEY-----…",
+      {"name": "author", "keyId": "<hex>", "public": "-----BEGIN PUBLIC KEY-----…",
        "madeAt": "…Z", "expiresAt": "…Z", "trustedAt": "…Z", "endorsedBy": "<hex>",
        "revokedAt": "…Z", "revokedWhy": "…"}]}
 
