@@ -37,14 +37,24 @@ def test_the_tables_are_filled_and_it_is_recorded(keeping: Keeping) -> None:
     """As an event of its own behind the others."""
     emptied(keeping)
     rebuilt = rebuild_tables(keeping.journal)
-    assert rebuilt.rows == {"permission_audit_log": 1, "workflow_pattern": 1}
+    assert rebuilt.rows == {
+        "permission_audit_log": 1,
+        "workflow_pattern": 1,
+        "capability_token": 0,
+        "capability_budget": 0,
+    }
     assert count_of(keeping.journal.database, "permission_audit_log") == 1
     assert keeping.days() == list(range(1, 10))
     [last] = [row for row in keeping.journal.ledger.history.events() if row.seq == 9]
     event = json.loads(last.body)
     assert event["type"] == "ledger.rebuilt"
     assert event["payload"] == {
-        "tables": ["permission_audit_log", "workflow_pattern"],
+        "tables": [
+            "capability_budget",
+            "capability_token",
+            "permission_audit_log",
+            "workflow_pattern",
+        ],
         "events": 2,
     }
 

@@ -214,7 +214,7 @@ def test_a_yes_is_for_one_host_on_one_port(held: Ground) -> None:
         outcome = held.python(code, holds=person)
         assert (len(peer.seen), other.connections) == (1, 0)
     assert person.asked_for == places
-    assert outcome.stdout.count(b"403") == 2
+    assert outcome.stdout.count(b"403 consentry") == 2
 
 
 NEVER_ASKED_FOR = [
