@@ -141,3 +141,25 @@ def test_installed_packages_raise_nothing() -> None:
     own = [each for each in reported if "apability" in each or "ermit" in each or "push" in each]
     assert reported == own
     assert sys.getrecursionlimit() >= 1000
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "piece", [">", "1", "1> ", '"a', "[alias]", "=", "alias.a ", "git -a ", "\\t"]
+)
+def test_repetition_in_a_text_is_answered(piece: str) -> None:
+    """A pattern that goes back for every letter would not end."""
+    text = "git push " + piece * (60_000 // len(piece))
+    check(f"x = '{text}'\n".encode() * 8)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("before", "after"), [(".a", ""), ("(", "=='push')"), ("[copy.copy(", ")]")], ids=repr
+)
+def test_what_stands_in_itself_is_looked_at_once(before: str, after: str) -> None:
+    """Chains of attributes, comparisons and calls, as deep as they can be parsed, many times over."""
+    depth = 800 if not after else 80
+    value = f"token{before * depth}" if not after else before * depth + "token" + after * depth
+    known = "import consentry, copy\nNAME: FsReadWriteCapability\ntoken = git = NAME\n"
+    check((known + f"x = {value}\n" * 400).encode())

@@ -50,7 +50,9 @@ _STARTERS: Final = frozenset(
 _KEYWORDS: Final = frozenset({"then", "do", "else", "if", "while", "until", "!", "{", "("})
 _ENDS_COMMAND: Final = frozenset({";", "&&", "||", "|", "&", "\n", "(", ")", "`", "{", "}", ";;"})
 _SEPARATORS: Final = re.compile(r"(\$\(|&&|\|\||[;|&\n()`])")
-_REDIRECTED: Final = re.compile(r"(?<![\w\"'\\])\d*[<>]+&?[ \t]*[^\s;|&()`<>\"']+")
+_REDIRECTED: Final = re.compile(
+    r"(?<![\w\"'\\<>])\d{0,3}[<>]{1,3}&?[ \t]{0,8}[^\s;|&()`<>\"']{1,4096}"
+)
 _LISTED: Final = re.compile(r"[\"']([^\"']*)[\"']")
 _ANY_HELPER: Final = re.compile(r"[A-Za-z0-9+.-]+::.")
 _SPEAKS: Final = frozenset(

@@ -30,6 +30,7 @@ _GIVES_TOKENS: Final = frozenset({"mint", MAKER, "make_and_spend"})
 _VALIDATOR: Final = "pydantic"
 _MODELS: Final = ("Model", "BaseSettings")
 _TESTS: Final = frozenset({"isinstance", "issubclass"})
+_DEEPEST: Final = max(path.count(".") for path in LEADING_THERE)
 _NEVER: Final = frozenset({"", "self", "cls", "_"})
 
 
@@ -54,6 +55,7 @@ class Known:
         self.has_foreign_star = False
         """Whether names of somebody else's choice may stand for any name that is not bound here."""
         self._own_permit = False
+        self._asked: dict[int, bool] = {}
         self.nodes = nodes = list(ast.walk(tree))
         self._read_imports(tree, nodes)
         self._follow_models(nodes)
@@ -94,7 +96,7 @@ class Known:
 
     def home_named(self, node: ast.expr) -> str | None:
         """The module with a home that an expression names."""
-        path = dotted(node)
+        path = dotted(node, _DEEPEST)
         if not path:
             return None
         first, _, rest = path.partition(".")
@@ -106,22 +108,26 @@ class Known:
 
     def is_token(self, node: ast.expr) -> bool:
         """Whether an expression may be a token, or a part of a bundle of them."""
-        while True:
-            match node:
-                case ast.Name(id=name):
-                    return name in self.tokens
-                case ast.Attribute(value=inner, attr=attr):
-                    if attr in self.tokens:
-                        return True
-                    node = inner
-                case ast.Subscript(value=inner) | ast.Starred(value=inner) | ast.Await(value=inner):
-                    node = inner
-                case ast.NamedExpr(value=inner):
-                    node = inner
-                case ast.Call(func=function):
-                    return f"{called(function)}()" in self.tokens
-                case _:
-                    return False
+        chain: list[int] = []
+        # Each link of a chain is asked about, so each remembers what the rest of the chain is.
+        while (answer := self._asked.get(id(node), self._is_token_itself(node))) is None:
+            chain.append(id(node))
+            node = node.value  # type: ignore[attr-defined] # whatever has no answer has one
+        self._asked.update(dict.fromkeys(chain, answer))
+        return answer
+
+    def _is_token_itself(self, node: ast.expr) -> bool | None:
+        """The answer, unless what stands inside has to give it."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.tokens
+            case ast.Attribute(attr=attr):
+                return True if attr in self.tokens else None
+            case ast.Call(func=function):
+                return f"{called(function)}()" in self.tokens
+            case ast.Subscript() | ast.Starred() | ast.Await() | ast.NamedExpr():
+                return None
+        return False
 
     # ---- gathered once
 

@@ -15,7 +15,7 @@ from consentry.examine.fence.findings import Rule
 from consentry.examine.fence.known import Known
 from consentry.examine.fence.names import HOME_MODULES, LEADING_THERE, MAKER, family_of
 from consentry.examine.fence.roles import CHANGES, COPIES, TAKES, TYPE_TESTS, TYPING
-from consentry.examine.fence.shapes import called, dotted
+from consentry.examine.fence.shapes import called, dotted, without_calls
 
 Report = Callable[[ast.AST, Rule, str], None]
 ReadInner = Callable[[ast.AST, str | bytes], None]
@@ -63,6 +63,8 @@ _MAKES: Final = frozenset(
 _REPLACED: Final = frozenset({*TYPING, *TYPE_TESTS, *TAKES})
 _BY_PATH: Final = re.compile(r"consentry(?:\.\w+)*[.:\n](\w+)")
 _CODE: Final = re.compile(r"(?:Capability|CapabilityBundle|Permit)\s*[(.]")
+_LONGEST: Final = 32
+"""Links of a chain of attributes that are followed."""
 _MOST_LETTERS: Final = 1 << 16
 
 
@@ -157,25 +159,33 @@ class Nearby:
     # ---- nodes
 
     def _attribute(self, node: ast.Attribute) -> None:
-        root = dotted(node).partition(".")[0]
-        is_ours = root in self.taken
         if not isinstance(node.ctx, ast.Load):
-            if is_ours or (node.attr in _REPLACED and self.known.is_named):
-                self.report(node, Rule.HANDED_ON, f"`{dotted(node)}` is replaced by something else")
-        elif is_ours and node.attr in _INSIDE:
+            self._stored(node)
+        elif node.attr in _INSIDE | _TYPES_INSIDE:
+            self._inside(node)
+        elif node.attr in _MAKES and self.known.is_named and not self.known.pardoned:
+            said = f"`.{node.attr}` makes another one of what has it, in a file that names a token"
+            self.report(node, Rule.COPIED, said)
+        elif node.attr == "modules" and dotted(node, 1) == "sys.modules":
+            if id(node) not in self.quiet:
+                self.loaded.append(node)
+        elif node.attr in ("copy", "deepcopy"):
+            self._copier(node)
+        is_private = node.attr.startswith("_") and node.attr not in _SAYS
+        if is_private and self.known.home_named(node.value):
+            self.report(node, Rule.HANDED_ON, f"`.{node.attr}` is private to the home of tokens")
+
+    def _stored(self, node: ast.Attribute) -> None:
+        if self._is_taken(node) or (node.attr in _REPLACED and self.known.is_named):
+            self.report(node, Rule.HANDED_ON, f"`.{node.attr}` is replaced by something else")
+
+    def _inside(self, node: ast.Attribute) -> None:
+        is_ours = self._is_taken(node)
+        if is_ours and node.attr in _INSIDE:
             self.report(node, Rule.HANDED_ON, f"`.{node.attr}` leads into our package")
         elif node.attr in _TYPES_INSIDE and (self.is_near or is_ours):
             said = f"`.{node.attr}` leads to classes, in a file that is near a token's"
             self.report(node, Rule.HANDED_ON, said)
-        elif node.attr in _MAKES and self.known.is_named and not self.known.pardoned:
-            said = f"`.{node.attr}` makes another one of what has it, in a file that names a token"
-            self.report(node, Rule.COPIED, said)
-        elif dotted(node) == "sys.modules" and id(node) not in self.quiet:
-            self.loaded.append(node)
-        self._copier(node)
-        is_private = node.attr.startswith("_") and node.attr not in _SAYS
-        if is_private and self.known.home_named(node.value):
-            self.report(node, Rule.HANDED_ON, f"`.{node.attr}` is private to the home of tokens")
 
     def _name(self, node: ast.Name) -> None:
         if node.id in ("__annotations__", "__builtins__") and self.known.is_named:
@@ -189,8 +199,9 @@ class Nearby:
             self.report(node, Rule.HANDED_ON, f"`{node.id}` is handed on as a value")
 
     def _copier(self, node: ast.expr) -> None:
-        if dotted(node) in self.copiers and id(node) not in self.quiet and self.known.is_named:
-            self.report(node, Rule.COPIED, f"`{dotted(node)}` is handed on, in a file with a token")
+        name = dotted(node, 1)
+        if name in self.copiers and id(node) not in self.quiet and self.known.is_named:
+            self.report(node, Rule.COPIED, f"`{name}` is handed on, in a file with a token")
 
     def _call(self, node: ast.Call) -> None:
         name = called(node.func)
@@ -223,7 +234,7 @@ class Nearby:
         inner = [
             each.value
             for argument in (*node.args, *(keyword.value for keyword in node.keywords))
-            for each in ast.walk(argument)
+            for each in without_calls(argument)
             if isinstance(each, ast.Constant) and isinstance(each.value, str)
         ]
         whole = f"{texts[1]}{texts[0]}" if len(texts) > 1 and texts[0][:1] == "." else ""
@@ -247,7 +258,12 @@ class Nearby:
             self.read_inner(node, value)
 
     def _is_taken(self, node: ast.expr | None) -> bool:
-        return node is not None and dotted(node).partition(".")[0] in self.taken
+        """Whether a chain of attributes begins with something of ours; one without an end may."""
+        for _ in range(_LONGEST):
+            if not isinstance(node, ast.Attribute):
+                return isinstance(node, ast.Name) and node.id in self.taken
+            node = node.value
+        return bool(self.taken)
 
 
 def _texts(node: ast.Call) -> list[str]:

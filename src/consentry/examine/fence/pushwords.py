@@ -105,7 +105,9 @@ class PushWords:
 
     def _pardon(self, *nodes: ast.AST) -> None:
         for node in nodes:
-            self.pardoned.update(id(each) for each in ast.walk(node))
+            # What stands in something that was pardoned was pardoned with it.
+            if id(node) not in self.pardoned:
+                self.pardoned.update(id(each) for each in ast.walk(node))
 
 
 def _lists(arguments: Sequence[ast.expr]) -> Iterator[list[str | None]]:

@@ -13,7 +13,7 @@ from consentry.base.values import dataclass
 from consentry.examine.fence.findings import Family, Rule
 from consentry.examine.fence.names import HOME_MODULES, MAKER, PERMIT, last_part
 from consentry.examine.fence.roles import CHANGES, COPIES
-from consentry.examine.fence.shapes import called
+from consentry.examine.fence.shapes import called, without_calls
 from consentry.examine.python.gathered import Gathered
 from consentry.examine.python.resolve import Resolver
 from consentry.examine.python.scopes import Mode, Scope
@@ -171,7 +171,7 @@ class Reaching:
 
     def _holds_token(self, node: ast.expr) -> bool:
         is_token = self.is_token
-        parts = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+        parts = (each for each in without_calls(node) if isinstance(each, ast.Name))
         return is_token is not None and any(map(is_token, parts))
 
     def _fetched(self, node: ast.Call) -> None:

@@ -4,10 +4,12 @@ import ast
 from collections.abc import Iterator
 
 
-def dotted(node: ast.expr) -> str:
-    """`a.b.c` of a chain of attributes; empty where it begins with anything but a name."""
-    parts = []
+def dotted(node: ast.expr, most: int | None = None) -> str:
+    """`a.b.c` of a chain of attributes; empty where it begins with anything but a name, or is too long."""
+    parts: list[str] = []
     while isinstance(node, ast.Attribute):
+        if len(parts) == most:
+            return ""
         parts.append(node.attr)
         node = node.value
     return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
@@ -109,6 +111,16 @@ def values_in(value: ast.expr) -> Iterator[str]:
                 return
             case _:
                 return
+
+
+def without_calls(node: ast.expr) -> Iterator[ast.AST]:
+    """The node and what stands in it, but not what stands in calls: each of those is looked at itself."""
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        if not isinstance(part, ast.Call):
+            waiting += ast.iter_child_nodes(part)
 
 
 def annotated(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
