@@ -290,7 +290,7 @@ def _signed_by(identity: tuple[str, str] | None) -> dict[str, str]:
         return {}
     name, address = identity
     if not (name and address) or any(mark in f"{name}{address}" for mark in "\0\n<>"):
-        raise wrong("`identity` is a name and an address, such as `ada@example.org`")
+        raise wrong("`identity` is a name and an address, such as `steward@example.org`")
     return {
         f"GIT_{role}_{part}": value
         for role in ("AUTHOR", "COMMITTER")
