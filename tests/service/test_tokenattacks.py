@@ -8,11 +8,11 @@ import pytest
 
 from consentry.base.codes import Code
 from consentry.decide.budgets import Budget
-from consentry.decide.tokens import FsReadWriteCapability
+from consentry.decide.tokens import FsReadWriteCapability, NpmInstallCapability
 from consentry.service.givenvalues import positive
 from consentry.service.tokenfiles import TokenFiles
 from tests.cli.conftest import CommandLine
-from tests.service.test_tokens import code_of
+from tests.service.test_tokens import code_of, recorded
 from tests.service.tokening import Place, place_of
 
 pytestmark = pytest.mark.timeout(120)
@@ -71,3 +71,12 @@ def test_a_lifetime_is_a_number(given: Any) -> None:
 def test_a_budget_is_a_table(given: Any) -> None:
     """Anything else is one typed error."""
     assert code_of(lambda: Budget.of(given)) is Code.DECISION_FIELD
+
+
+@pytest.mark.parametrize("registry", ["http://ada:word@localhost:9/", "http://x y/", "a\nb", 5])
+def test_no_password_goes_on_record_with_an_address(place: Place, registry: Any) -> None:
+    """What is recorded are all words of the command; this one is refused before."""
+    token = place.mint(NpmInstallCapability, {"packages": ["left-pad"]})
+    refusal = code_of(lambda: place.desk.npm_install(token, registry=registry))
+    assert refusal is Code.USAGE
+    assert "CapabilityUsed" not in {each["type"] for each in recorded(place)}

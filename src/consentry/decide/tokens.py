@@ -55,7 +55,9 @@ SCRIPT_PROGRAMS: Final = ("sh", "node")
 """What scripts of packages are run with, and all that they may start."""
 
 _PACKAGE: Final = re.compile(
-    r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*(?:@[0-9A-Za-z.^~<>=*|+ -]+)?"
+    # A range that begins with a dot is a folder to npm, and a name that begins with a dash an option.
+    r"(?:@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]*"
+    r"(?:@[0-9A-Za-z^~<>=*|+ -][0-9A-Za-z.^~<>=*|+ -]*)?"
     r"|\./[A-Za-z0-9._@/+-]+",
     re.ASCII,
 )

@@ -151,7 +151,7 @@ class TokenDesk:
             if each not in held.packages:
                 raise refused(held.token_id, f"is not for the package `{each}`")
         scripts = () if held.run_scripts else ("--ignore-scripts",)
-        source = () if registry is None else (f"--registry={registry}",)
+        source = () if registry is None else (f"--registry={_address(registry)}",)
         wish = RunWish(
             words=(*_NPM_WORDS, *scripts, *source, "--", *wanted),
             write=tuple(f"{place}/{each}" for each in NPM_WRITES),
@@ -277,6 +277,17 @@ def _git_itself(around: Surroundings) -> tuple[str, ...]:
         with suppress(ConsentryError):
             found.append(str(find_program(each, around)))
     return tuple(found)
+
+
+def _address(registry: object) -> str:
+    """The address, which goes on record with the other words; one with a password in it does not."""
+    if not isinstance(registry, str) or not registry.isprintable() or " " in registry:
+        raise wrong("`registry` is an address, such as `https://registry.example.org/`")
+    if "@" in registry.partition("://")[2].partition("/")[0]:
+        raise wrong(
+            "`registry` names an account, which would go on record; npm reads it from `.npmrc`"
+        )
+    return registry
 
 
 def _target(words: Sequence[str]) -> str | None:
