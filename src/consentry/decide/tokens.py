@@ -14,6 +14,7 @@ This module alone in the core imports pydantic (CONTRACTS §7-tokens).
 
 import re
 import unicodedata
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
@@ -102,9 +103,9 @@ class BaseToken(BaseModel):
     expires_at: Moment
 
     @property
+    @abstractmethod
     def surface(self) -> Surface:
         """The powers that the token stands for."""
-        raise NotImplementedError
 
     @property
     def scope(self) -> dict[str, Json]:
