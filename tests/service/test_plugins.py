@@ -82,6 +82,7 @@ def test_a_tampered_plugin_is_not_loaded(here: Surroundings, root: Path, marker:
     with pytest.raises(PluginRejected) as caught:
         rules_here(here)
     assert caught.value.reason is Rejection.INTEGRITY_MISMATCH
+    assert "plugins verify --own" in caught.value.help_line
     assert caught.value.exit_status == 4
     with pytest.raises(PluginRejected):
         load(here)

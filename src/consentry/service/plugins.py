@@ -42,6 +42,10 @@ from consentry.service.surroundings import Surroundings
 _PYTHON: Final = (".py", ".pyw", ".pyi")
 _MODULE: Final = ".py"
 _MOST_FIRST_LINE: Final = 256
+_OWN_REMEDY: Final = (
+    "see what changed with `consentry plugins verify --own`; if it is meant, review it and run "
+    "`consentry plugins lock --own`"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,8 @@ def loaded_root(
             except VerificationError as problem:
                 problems.append(problem)
     if problems:
+        if found.is_own:
+            _name_own_root(problems)
         raise rejected(problems, around) from problems[0]
     return tuple(verified)
 
@@ -261,6 +267,13 @@ def _bad_manifest(tree: PluginTree, message: str, help_line: str) -> Verificatio
     return VerificationError(
         Rejection.MANIFEST, tree.name, message, found=tree.digest, where=where, help_line=help_line
     )
+
+
+def _name_own_root(problems: Iterable[VerificationError]) -> None:
+    """The commands that help look into the workspace unless they are told otherwise."""
+    for problem in problems:
+        if problem.reason is Rejection.INTEGRITY_MISMATCH:
+            problem.help_line = _OWN_REMEDY
 
 
 def _is_missing(name: str, lock: PluginLock) -> VerificationError:
