@@ -17,6 +17,7 @@ import os
 import sqlite3
 import stat
 import sys
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -40,6 +41,7 @@ _MOST_IDLE = 4
 _MOST_ANSWERS = 32
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 _PRIMARY = 0xFF  # SQLite puts details in the higher bits of an error code
+_BETWEEN_TRIES = 0.002  # seconds
 _CODES = {
     sqlite3.SQLITE_BUSY: Code.LEDGER_BUSY,
     sqlite3.SQLITE_LOCKED: Code.LEDGER_BUSY,
@@ -378,7 +380,7 @@ def _prepared(path: Path, how: str, access: Access, patience: float) -> sqlite3.
     try:
         connection.execute("PRAGMA cell_size_check=ON")
         if access is Access.WRITE:
-            connection.execute("PRAGMA journal_mode=WAL")
+            _write_ahead(connection, patience)
             connection.execute("PRAGMA synchronous=NORMAL")  # `sync` does the rest
             connection.execute("PRAGMA foreign_keys=ON")
             if sys.platform == "darwin":
@@ -391,6 +393,28 @@ def _prepared(path: Path, how: str, access: Access, patience: float) -> sqlite3.
         connection.close()
         raise
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection, patience: float) -> None:
+    """Has the file written ahead, which a new one is not yet.
+
+    Of several processes that find it new at the same time, each keeps the others from it: SQLite
+    refuses one at once, or lets all of them wait for each other. So nobody waits while holding on.
+    """
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        return
+    until = time.monotonic() + patience
+    connection.execute("PRAGMA busy_timeout=0")
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError as problem:
+            is_busy = problem.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() >= until:
+                raise
+        time.sleep(_BETWEEN_TRIES)
+    connection.execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
 
 
 @contextmanager
