@@ -142,6 +142,7 @@ class Code(StrEnum):
     KEY_UNKNOWN = "key-unknown"
     KEY_EXISTS = "key-exists"
     KEY_REFUSED = "key-refused"
+    MODULE_REJECTED = "module-rejected"
 
 
 @cache
