@@ -5,10 +5,12 @@ or aliases, and no id implies another.
 """
 
 import tomllib
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
+from types import MappingProxyType
 
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, field
 
 _TABLE = "capability_catalog.toml"
 
@@ -28,10 +30,15 @@ class CapabilityCatalog:
 
     version: str
     entries: tuple[CatalogEntry, ...]
+    _by_id: Mapping[str, CatalogEntry] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_id = {each.capability_id: each for each in self.entries}
+        object.__setattr__(self, "_by_id", MappingProxyType(by_id))
 
     def find(self, capability_id: str) -> CatalogEntry | None:
         """The entry with exactly this id, or None: nothing is folded, trimmed or expanded."""
-        return next((e for e in self.entries if e.capability_id == capability_id), None)
+        return self._by_id.get(capability_id)
 
     def voids_grants_of(self, grant_version: str) -> bool:
         """Whether a grant recorded under `grant_version` is stale: another major version."""
