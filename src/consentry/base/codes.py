@@ -142,6 +142,9 @@ class Code(StrEnum):
     KEY_UNKNOWN = "key-unknown"
     KEY_EXISTS = "key-exists"
     KEY_REFUSED = "key-refused"
+    MODULE_STORAGE_FULL = "module-storage-full"
+    EXPORT_REFUSED = "export-refused"
+    COMMAND_BUSY = "command-busy"
     MODULE_REJECTED = "module-rejected"
 
 
