@@ -67,7 +67,7 @@ class _Reading:
             raise _wrong(path, f"{shown(document)} is not an object")
         unknown = first_unknown(document, KEYS)
         if unknown is not None:
-            message = f"{shown(unknown)} is not one of {', '.join(KEYS)}"
+            message = f"the key {shown(unknown)} is not one of {', '.join(KEYS)}"
             raise _wrong(key_path(path, unknown), message)
         binding_id = self._binding_id(document, index, path)
         entry_id, action = self._bound_action(document, index, path)

@@ -44,7 +44,7 @@ def read_compatibility(package: Mapping[str, object], host: HostDescription) -> 
         raise _wrong(PATH, found(package, "compatibility", "an object"))
     unknown = first_unknown(document, KEYS)
     if unknown is not None:
-        message = f"{shown(unknown)} is not one of {', '.join(KEYS)}"
+        message = f"the key {shown(unknown)} is not one of {', '.join(KEYS)}"
         raise _wrong(key_path(PATH, unknown), message)
     _check_contract(
         document,

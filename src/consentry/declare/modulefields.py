@@ -4,19 +4,11 @@ A value is taken as it is: `true` is not 1, `1.0` is not 1, `null` is not the sa
 code a refusal carries is said by whoever asks, because it depends on the place.
 """
 
+import json
 from collections.abc import Collection, Mapping
 from typing import TypeGuard
 
 from consentry.declare.nodes import clipped
-
-_KINDS = {
-    dict: "an object",
-    list: "an array",
-    bool: "true or false",
-    int: "a number",
-    float: "a number",
-    type(None): "null",
-}
 
 
 def first_unknown(document: Mapping[str, object], known: Collection[str]) -> str | None:
@@ -40,8 +32,12 @@ def key_path(path: str, key: str) -> str:
 
 
 def shown(value: object) -> str:
-    """A text in backticks and clipped, or the kind of anything else."""
-    return f"`{clipped(value)}`" if isinstance(value, str) else _KINDS[type(value)]
+    """A single value in backticks, clipped; that it is an object or an array, where it is one."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    return f"`{clipped(value if isinstance(value, str) else json.dumps(value))}`"
 
 
 def found(document: Mapping[str, object], key: str, meant: str) -> str:

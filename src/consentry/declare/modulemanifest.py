@@ -102,7 +102,7 @@ def _action(entry: Mapping[str, object], path: str) -> UiAction:
 def _check_keys(document: Mapping[str, object], known: tuple[str, ...], path: str) -> None:
     unknown = first_unknown(document, known)
     if unknown is not None:
-        message = f"{shown(unknown)} is not one of {', '.join(known)}"
+        message = f"the key {shown(unknown)} is not one of {', '.join(known)}"
         raise _wrong(ManifestCode.UNKNOWN_KEY, key_path(path, unknown), message)
 
 

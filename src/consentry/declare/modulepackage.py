@@ -92,7 +92,7 @@ def _root(document: object) -> Mapping[str, object]:
         raise PackageRejected(PackageCode.INVALID_PACKAGE_ROOT, "package", message)
     unknown = first_unknown(document, KEYS)
     if unknown is not None:
-        message = f"{shown(unknown)} is not one of {', '.join(KEYS)}"
+        message = f"the key {shown(unknown)} is not one of {', '.join(KEYS)}"
         raise PackageRejected(
             PackageCode.INVALID_PACKAGE_KEY, key_path("package", unknown), message
         )
