@@ -110,8 +110,10 @@ def consent(lasts: Lasts = Lasts.PERMANENT, number: int = 1, **changes: object) 
 def grant_terms(scope: GrantScope = GrantScope.PERSISTENT, **changes: object) -> GrantTerms:
     """A capability of a module."""
     fields: dict[str, object] = {
+        "host_id": "note-board",
         "module_id": "word-count",
         "module_version": "1.2.3",
+        "package_digest": DIGEST,
         "capability_id": "state.read",
         "given_by": OWNER,
         "given_role": Role.OWNER,

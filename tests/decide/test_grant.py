@@ -8,10 +8,19 @@ import pytest
 from consentry.base.errors import BadInput
 from consentry.decide.grant import GrantLack, GrantNeed, GrantScope, grant_for, granted
 from consentry.surface.catalog import capability_catalog
-from tests.decide.samples import NOW, OWNER, SESSION, grant, grant_terms, sample_id
+from tests.decide.samples import (
+    DIGEST,
+    NOW,
+    OTHER_DIGEST,
+    OWNER,
+    SESSION,
+    grant,
+    grant_terms,
+    sample_id,
+)
 
 CATALOG = capability_catalog()
-NEED = GrantNeed("word-count", "1.2.3", "state.read", SESSION)
+NEED = GrantNeed("note-board", "word-count", "1.2.3", DIGEST, "state.read", SESSION)
 
 
 @pytest.mark.parametrize("scope", list(GrantScope))
@@ -22,10 +31,10 @@ def test_a_grant_holds_for_its_own_module_version(scope: GrantScope) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"module_id": "other-one"}, {"capability_id": "state.write.tx"}],
+    [{"module_id": "other-one"}, {"capability_id": "state.write.tx"}, {"host_id": "other-host"}],
 )
 def test_no_grant_implies_another(changes: dict[str, Any]) -> None:
-    """Another module or capability has nothing."""
+    """Another module, capability or host has nothing."""
     assert grant_for([grant()], replace(NEED, **changes), CATALOG) is GrantLack.NOT_GRANTED
     assert grant_for([], NEED, CATALOG) is GrantLack.NOT_GRANTED
 
@@ -35,6 +44,12 @@ def test_a_changed_module_version_voids_the_grant() -> None:
     for version in ("1.2.4", "1.2.3+1", "1.2"):
         found = grant_for([grant()], replace(NEED, module_version=version), CATALOG)
         assert found is GrantLack.STALE
+
+
+def test_other_content_of_the_same_version_voids_the_grant() -> None:
+    """MODULES §grant-6: a package that changed without a new version has to be granted anew."""
+    found = grant_for([grant()], replace(NEED, package_digest=OTHER_DIGEST), CATALOG)
+    assert found is GrantLack.STALE
 
 
 def test_going_back_to_the_old_version_revives_nothing() -> None:

@@ -16,7 +16,9 @@ from consentry.store.ledger import Ledger
 from consentry.surface.catalog import capability_catalog
 from tests.decide.samples import (
     APPROVER,
+    DIGEST,
     NOW,
+    OTHER_DIGEST,
     OTHER_MACHINE,
     OWNER,
     grant_terms,
@@ -25,7 +27,8 @@ from tests.decide.samples import (
 from tests.store.conftest import Store
 from tests.store.keepers import Keepers, events, types
 
-NEED = GrantNeed("word-count", "1.2.3", "state.read")
+HOST = "note-board"
+NEED = GrantNeed(HOST, "word-count", "1.2.3", DIGEST, "state.read")
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ def test_the_same_grant_is_not_given_twice(keepers: Keepers) -> None:
         grant_terms(GrantScope.SESSION, session_id=session),
     ):
         assert keepers.grants.give(other) != given
-    assert len(keepers.grants.of_module("word-count")) == 5
+    assert len(keepers.grants.of_module(HOST, "word-count")) == 5
 
 
 OTHER = replace(NEED, module_version="2.0.0")
@@ -95,20 +98,36 @@ def test_a_grant_for_another_version_voids_the_rest_for_good(keepers: Keepers) -
     assert {each["actor"] for each in ended} == {"system", OWNER}
 
 
-def test_another_version_that_is_granted_nothing_voids_the_rest_too(keepers: Keepers) -> None:
-    """MODULES §grant-2: whoever brings the version says so; once, and it is recorded."""
+def test_other_content_that_is_granted_nothing_voids_the_rest_too(keepers: Keepers) -> None:
+    """MODULES §grant-2: whoever brings the version or content says so; once, and it is recorded."""
     session = keepers.sessions.start(OWNER, SessionKind.LIBRARY).session_id
     old = keepers.grants.give(grant_terms())
     passing = keepers.grants.give(grant_terms(GrantScope.SESSION, session_id=session))
-    assert list(keepers.grants.void_other_versions("word-count", "1.2.3")) == []
-    void = keepers.grants.void_other_versions("word-count", "2.0.0")
-    assert {each.grant_id for each in void} == {old.grant_id, passing.grant_id}
-    assert list(keepers.grants.void_other_versions("word-count", "2.0.0")) == []
-    assert list(keepers.grants.void_other_versions("word-count", "1.2.3")) == []
+    assert _voided(keepers, "1.2.3") == set()
+    assert _voided(keepers, "2.0.0") == {old.grant_id, passing.grant_id}
+    assert _voided(keepers, "2.0.0") == _voided(keepers, "1.2.3") == set()
     for need in (OTHER, BACK, replace(BACK, session_id=session)):
         assert keepers.grants.active(need) is GrantLack.STALE
     assert types(keepers.ledger).count("grant.revoked") == 2
     assert keepers.grants.revoke(old.grant_id, OWNER).revoked_by == "system"
+
+
+def test_the_same_version_with_other_content_is_another_module(keepers: Keepers) -> None:
+    """MODULES §grant-6: stale under the new digest, void under the old one when it comes back."""
+    keepers.grants.give(grant_terms())
+    changed = replace(NEED, package_digest=OTHER_DIGEST)
+    assert keepers.grants.active(changed) is GrantLack.STALE
+    again = keepers.grants.give(grant_terms(package_digest=OTHER_DIGEST))
+    assert keepers.grants.active(changed) == again
+    assert keepers.grants.active(NEED) is GrantLack.STALE
+
+
+def _voided(keepers: Keepers, version: str) -> set[str]:
+    """The grants that the coming of this version ends."""
+    voiding = keepers.grants.voiding(HOST, "word-count", (version, DIGEST), NOW)
+    if voiding.drafts:
+        keepers.ledger.append(*voiding.drafts, change=voiding.change)
+    return {each.grant_id for each in voiding.grants}
 
 
 def test_versions_that_are_granted_at_once_do_not_stand_beside_each_other(
@@ -127,7 +146,7 @@ def test_versions_that_are_granted_at_once_do_not_stand_beside_each_other(
         with ThreadPoolExecutor(2) as pool:
             for each in [pool.submit(give, version) for version in given]:
                 each.result(60)
-        standing = [g for g in keepers.grants.of_module(module_id) if g.revoked_at is None]
+        standing = [g for g in keepers.grants.of_module(HOST, module_id) if g.revoked_at is None]
         assert len(standing) == 1, module_id
 
 
@@ -140,7 +159,7 @@ def test_a_revoked_grant_reverts_to_deny(keepers: Keepers) -> None:
     again = keepers.grants.give(grant_terms())
     assert again.grant_id != given.grant_id
     assert keepers.grants.active(NEED) == again
-    assert list(keepers.grants.of_module("word-count")) == [revoked, again]
+    assert list(keepers.grants.of_module(HOST, "word-count")) == [revoked, again]
     assert types(keepers.ledger) == ["grant.given", "grant.revoked", "grant.given"]
 
 

@@ -28,7 +28,7 @@ from consentry.cli.terminal import (
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consentask import ConsentAsk
 from consentry.decide.identity import Identity, Role
-from consentry.decide.question import Answer, Channel, Outcome, RequestKind
+from consentry.decide.question import CANCELLED, Answer, Channel, Outcome, RequestKind
 from consentry.declare.consent import RememberDuration
 from consentry.declare.preferences import ApprovalSettings
 from consentry.service.approvals import Look
@@ -38,8 +38,6 @@ from consentry.service.ledgers import ledger_place
 from consentry.service.passphrase import Passphrase
 from consentry.service.surroundings import Surroundings
 from consentry.store.journal import Journal
-
-CANCELLED: Final = "cancelled at the prompt"
 
 NO_PRESETS: Final = Presets()
 

@@ -1,13 +1,15 @@
 """Grants: a stored yes for one catalog capability of one version of one module (MODULES §grants).
 
-Deny is the default. A grant holds for the very module version it was given for, under the major
-version of the catalog it was given under, in the session it names if it is for a session, and until
-it is revoked. What does not hold has one of two names: `capability-not-granted` when there is
-nothing, `capability-grant-stale` when there is a grant that a change has voided or that went with its
-session. No grant implies another, and none is ever given or widened silently.
+Deny is the default. A grant holds in one host, for the very module version and package digest it was
+given for, under the major version of the catalog it was given under, in the session it names if it is
+for a session, and until it is revoked. What does not hold has one of two names:
+`capability-not-granted` when there is nothing, `capability-grant-stale` when there is a grant that a
+change has voided or that went with its session. No grant implies another, and none is ever given or
+widened silently.
 
-Another version of the module voids its grants for good (MODULES §grant-2): going back to the old
-version finds them void. A void grant is one that `system` revoked, which no person can have done.
+Another version of the module, or the same one with other content, voids its grants for good (MODULES
+§grant-2): going back finds them void. A void grant is one that `system` revoked, which no person can
+have done. What was granted in one host says nothing in another.
 """
 
 import re
@@ -15,12 +17,13 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final, Protocol
 
-from consentry.base.canonical import Json
+from consentry.base.canonical import Digest, Json
 from consentry.base.clock import Instant
 from consentry.base.values import dataclass, replace
 from consentry.decide.fields import (
     Fields,
     as_json,
+    check_digest,
     check_id_field,
     check_not_before,
     check_pair,
@@ -32,12 +35,15 @@ from consentry.decide.session import PREFIX as SESSION_PREFIX
 from consentry.surface.catalog import CapabilityCatalog
 
 PREFIX: Final = "grant"
+REQUEST_PREFIX: Final = "request"
 
-_MODULE_ID = re.compile(r"[a-z0-9][a-z0-9-]{2,63}", re.ASCII)
+MODULE_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{2,63}", re.ASCII)
 FIELDS: Final = (
     "grantId",
+    "hostId",
     "moduleId",
     "moduleVersion",
+    "packageDigest",
     "capabilityId",
     "scope",
     "grantVersion",
@@ -45,6 +51,7 @@ FIELDS: Final = (
     "givenBy",
     "givenRole",
     "givenAt",
+    "requestId",
     "revokedBy",
     "revokedAt",
 )
@@ -66,20 +73,30 @@ class GrantLack(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GrantTerms:
-    """Which capability of which module version, for how long, and who says so."""
+    """Which capability of which module version in which host, for how long, and who says so.
 
+    `request_id` is the question that it answers.
+    """
+
+    host_id: str
     module_id: str
     module_version: str
+    package_digest: Digest
     capability_id: str
     scope: GrantScope
     given_by: Identity
     given_role: Role
     session_id: str | None = None
+    request_id: str | None = None
 
     def __post_init__(self) -> None:
-        if _MODULE_ID.fullmatch(self.module_id) is None:
+        if MODULE_ID.fullmatch(self.host_id) is None:
+            raise problem("hostId", f"`{self.host_id}` is not the id of a host")
+        if MODULE_ID.fullmatch(self.module_id) is None:
             raise problem("moduleId", f"`{self.module_id}` is not the id of a module")
         check_text("moduleVersion", self.module_version)
+        check_digest("packageDigest", self.package_digest)
+        check_id_field("requestId", self.request_id, REQUEST_PREFIX)
         check_text("capabilityId", self.capability_id)
         check_role("givenRole", check_identity("givenBy", self.given_by), self.given_role)
         if self.given_role is Role.VIEWER:
@@ -126,8 +143,10 @@ class Grant:
         terms = self.terms
         return {
             "grantId": self.grant_id,
+            "hostId": terms.host_id,
             "moduleId": terms.module_id,
             "moduleVersion": terms.module_version,
+            "packageDigest": terms.package_digest,
             "capabilityId": terms.capability_id,
             "scope": terms.scope.value,
             "grantVersion": self.grant_version,
@@ -135,6 +154,7 @@ class Grant:
             "givenBy": terms.given_by,
             "givenRole": terms.given_role.value,
             "givenAt": str(self.given_at),
+            "requestId": terms.request_id,
             "revokedBy": self.revoked_by,
             "revokedAt": as_json(self.revoked_at),
         }
@@ -145,13 +165,16 @@ class Grant:
         fields = Fields(document, FIELDS)
         revoked_by = fields.optional_text("revokedBy")
         terms = GrantTerms(
+            host_id=fields.text("hostId"),
             module_id=fields.text("moduleId"),
             module_version=fields.text("moduleVersion"),
+            package_digest=fields.digest("packageDigest"),
             capability_id=fields.text("capabilityId"),
             scope=fields.member("scope", GrantScope),
             given_by=Identity(fields.text("givenBy")),
             given_role=fields.member("givenRole", Role),
             session_id=fields.optional_text("sessionId"),
+            request_id=fields.optional_text("requestId"),
         )
         return cls(
             grant_id=fields.text("grantId"),
@@ -167,8 +190,10 @@ class Grant:
 class GrantNeed:
     """What an action of a module is about to use."""
 
+    host_id: str
     module_id: str
     module_version: str
+    package_digest: Digest
     capability_id: str
     session_id: str | None = None
 
@@ -189,9 +214,13 @@ def grant_for(
     """The grant that holds, or why none does; the sessions of those in `expired` are over."""
     standing = [grant for grant in grants if _is_about(grant, need)]
     for grant in standing:
-        is_same_version = grant.terms.module_version == need.module_version
+        terms = grant.terms
+        is_same_content = (terms.module_version, terms.package_digest) == (
+            need.module_version,
+            need.package_digest,
+        )
         if (
-            is_same_version
+            is_same_content
             and not grant.is_void
             and not catalog.voids_grants_of(grant.grant_version)
         ):
@@ -211,6 +240,7 @@ def _is_of(grant: Grant, need: GrantNeed) -> bool:
     terms = grant.terms
     return (
         (grant.revoked_at is None or grant.is_void)
+        and terms.host_id == need.host_id
         and terms.module_id == need.module_id
         and terms.capability_id == need.capability_id
     )
@@ -222,12 +252,8 @@ class Grants(Protocol):
     def give(self, terms: GrantTerms) -> Grant:
         """Records the yes; the same one that still stands is returned as it is.
 
-        Grants of other versions of the module are void from then on.
+        Grants of other versions and contents of the module are void from then on.
         """
-        ...
-
-    def void_other_versions(self, module_id: str, module_version: str) -> Sequence[Grant]:
-        """Voids for good what other versions of the module were granted; those that it ended."""
         ...
 
     def revoke(self, grant_id: str, by: Identity) -> Grant:

@@ -7,6 +7,7 @@ never approves: it only says that time ran out or that the rules changed.
 
 import json
 from enum import StrEnum
+from typing import Final
 
 from consentry.base.canonical import Digest, Json, canonical_json
 from consentry.base.clock import Instant
@@ -31,6 +32,7 @@ class RequestKind(StrEnum):
     CONSENT = "consent"
     COMMIT = "commit"
     CAPABILITY = "capability"
+    ACTION = "action"
     ESCALATION = "escalation"
     TRANSACTION = "transaction"
     HOLD = "hold"
@@ -57,6 +59,9 @@ class Outcome(StrEnum):
     EXPIRED = "expired"
     SUPERSEDED = "superseded"
 
+
+CANCELLED: Final = "cancelled at the prompt"
+"""The reason of a no that nobody said: Ctrl-C, or the end of input."""
 
 BY_SYSTEM = (Outcome.EXPIRED, Outcome.SUPERSEDED)
 """How a request ends without an answer of anybody."""

@@ -98,7 +98,7 @@ def _decimal(digits: str) -> float:
 def _check_depth(document: object) -> None:
     """Raises where objects and arrays stand more than 64 inside each other; level by level."""
     level = [document]
-    for _ in range(MOST_DEPTH + 1):
+    for _ in range(MOST_DEPTH):
         inner: list[object] = []
         for each in level:
             if type(each) is dict:

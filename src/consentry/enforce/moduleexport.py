@@ -25,6 +25,7 @@ from consentry.base.canonical import Digest, digest_bytes
 from consentry.base.codes import Code
 from consentry.base.errors import FilesystemRace, NotAFile, PathEscape, Refused
 from consentry.base.paths import FilesystemRaceDetected, RaceSink, SandboxedPath
+from consentry.base.result import Ok
 from consentry.base.units import Size
 from consentry.base.values import dataclass
 
@@ -57,11 +58,10 @@ class ExportTarget:
 
     def __init__(self, folder: Path, name: str, *, overwrite: bool) -> None:
         self.name = _checked_name(name)
-        self._seen = _seen(folder, self.name)
+        self._place, self._seen = _looked_at(folder, self.name)
         # Nothing but a yes is one: not a number, and not the word "false".
         if self._seen is not None and overwrite is not True:
             _refuse_existing(self.name)
-        self._place = _placed(folder, self.name, self._seen)
         self._lock = Lock()
         self._is_spent = False
 
@@ -149,29 +149,22 @@ def _checked_name(name: str) -> str:
     return text
 
 
-def _seen(folder: Path, name: str) -> _Seen | None:
-    """The file that has the name now; raises where it is something else."""
-    try:
-        found = (folder / name).lstat()
-    except FileNotFoundError:
-        return None
-    except OSError as problem:
-        reason = (problem.strerror or "the system refused").lower()
-        raise PathEscape(f"`{folder}` cannot be looked into: {reason}") from problem
-    if stat.S_ISLNK(found.st_mode):
-        raise PathEscape(f"`{name}` is a link, and an export follows and replaces none")
-    if not stat.S_ISREG(found.st_mode):
-        raise NotAFile(f"`{name}` exists and is no plain file")
-    return _Seen.of(found)
-
-
-def _placed(folder: Path, name: str, seen: _Seen | None) -> SandboxedPath:
-    """The path in its jail; a link that came since we looked is no file of that name."""
-    make = SandboxedPath.create_new if seen is None else SandboxedPath.create
-    place = make(folder, name).unwrap()
+def _looked_at(folder: Path, name: str) -> tuple[SandboxedPath, _Seen | None]:
+    """The path in its jail, and the file that has the name now; raises where that is something else."""
+    free = SandboxedPath.create_new(folder, name)
+    if isinstance(free, Ok):
+        return free.value, None
+    place = SandboxedPath.create(folder, name).unwrap()
     if place.relative != Path(name):
         raise PathEscape(f"`{name}` is a link, and an export follows and replaces none")
-    return place
+    try:
+        # Nothing was checked before this: a swap here is no race yet, only a choice that failed.
+        found = place.status(on_race=lambda _: None)
+    except (FilesystemRace, OSError) as problem:
+        raise PathEscape(f"`{name}` changed while it was being chosen") from problem
+    if not stat.S_ISREG(found.st_mode):
+        raise NotAFile(f"`{name}` exists and is no plain file")
+    return place, _Seen.of(found)
 
 
 def _refuse_existing(name: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Self
 
-from consentry.record import eventfields, lifecyclefields, signingfields
+from consentry.record import eventfields, lifecyclefields, modulefields, signingfields
 from consentry.record.auditfields import TOOL_AUDIT
 from consentry.record.fieldrules import Field, Kind, leaves
 from consentry.record.verdictfields import GUARD_VERDICT
@@ -29,6 +29,7 @@ class EventGroup(StrEnum):
     CONSENTS = "consents"
     ACCEPTANCES = "acceptances"
     SIGNING = "signing"
+    HOSTS = "hosts"
     GRANTS = "grants"
     PERMITS = "permits"
     SESSIONS = "sessions"
@@ -249,6 +250,48 @@ class EventType(StrEnum):
         EventGroup.SIGNING,
         signingfields.PLUGIN_FORGOTTEN,
         "a person had that memory removed; older or weaker may come",
+    )
+    HOST_REGISTERED = (
+        "module.host.registered",
+        EventGroup.HOSTS,
+        modulefields.HOST_REGISTERED,
+        "an application said which commands its modules can be bound to",
+    )
+    MODULE_IMPORTED = (
+        "module.imported",
+        EventGroup.HOSTS,
+        modulefields.MODULE_IMPORTED,
+        "a version of a module was registered in a host, in place of another one where it says so",
+    )
+    MODULE_IMPORT_REJECTED = (
+        "module.import.rejected",
+        EventGroup.HOSTS,
+        modulefields.MODULE_IMPORT_REJECTED,
+        "a package was refused at import; nothing of it was registered",
+    )
+    MODULE_REMOVED = (
+        "module.removed",
+        EventGroup.HOSTS,
+        modulefields.MODULE_REMOVED,
+        "a module was removed from a host, with its grants and what it had stored",
+    )
+    MODULE_MODE_CHANGED = (
+        "module.mode.changed",
+        EventGroup.HOSTS,
+        modulefields.MODULE_MODE_CHANGED,
+        "an operator changed what modules may do at all",
+    )
+    MODULE_CAPABILITY_USED = (
+        "module.capability.used",
+        EventGroup.HOSTS,
+        modulefields.MODULE_CAPABILITY_USED,
+        "an action of a module was let use a capability, under this grant",
+    )
+    MODULE_ACTION_ENDED = (
+        "module.action.ended",
+        EventGroup.HOSTS,
+        modulefields.MODULE_ACTION_ENDED,
+        "an action of a module that was begun came to its end",
     )
     GRANT_GIVEN = (
         "grant.given",

@@ -117,8 +117,10 @@ def _session_of_its_scope(grant: Mapping[str, Any]) -> None:
 
 GRANT_GIVEN: Final = object_of(
     _GRANT_ID,
+    field("hostId", TEXT),
     field("moduleId", TEXT),
     field("moduleVersion", TEXT),
+    field("packageDigest", DIGEST),
     field("capabilityId", TEXT),
     field("scope", one_of("session", "persistent")),
     field("grantVersion", TEXT),
@@ -126,6 +128,7 @@ GRANT_GIVEN: Final = object_of(
     field("givenBy", TEXT),
     field("givenRole", ROLE),
     field("givenAt", INSTANT),
+    nullable("requestId", id_of("request")),
     across=(_session_of_its_scope,),
 )
 GRANT_REVOKED: Final = object_of(_GRANT_ID, *_REVOKED)

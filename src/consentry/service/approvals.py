@@ -121,6 +121,14 @@ class Desk:
         request = self.look(request_id)
         if request.is_pending and request.question.kind is RequestKind.CONSENT:
             ConsentAsk.of(request).require_takes(answer)
+        if request.is_pending and request.question.kind is RequestKind.CAPABILITY:
+            from consentry.decide.capabilityask import CapabilityAsk  # noqa: PLC0415 - few are
+
+            CapabilityAsk.of(request).require_takes(answer)
+        if request.is_pending and request.question.kind is RequestKind.ACTION:
+            from consentry.decide.actionask import ActionAsk  # noqa: PLC0415 - as above
+
+            ActionAsk.of(request).require_takes(answer)
         if request.status == Outcome.SUPERSEDED:
             require_approved(request)
         return self.requests.answer(request_id, answer)

@@ -1,7 +1,7 @@
 """What is recorded when an approval request ends: its own event, and what follows from the ending.
 
-Only an escalation has anything that follows; its module is loaded where one ends, because most
-programs never see one.
+Only an escalation, of code or of a module, has anything that follows; its module is loaded where one
+ends, because most programs never see one.
 """
 
 from typing import Final
@@ -33,12 +33,26 @@ def ending_of(journal: Journal, request: ApprovalRequest, now: Instant) -> Endin
     event, payload = _TOLD[request.status](request.to_json())
     about = about_request(request)
     own = journal.draft(event, about, payload, now)
-    if request.question.kind is not RequestKind.ESCALATION:
-        return Ending((own,))
-    from consentry.store.escalations import consequence_of  # noqa: PLC0415 - see above
-
+    match request.question.kind:
+        case RequestKind.ESCALATION:
+            from consentry.store.escalations import consequence_of  # noqa: PLC0415 - see above
+        case RequestKind.CAPABILITY:
+            from consentry.store.capabilityescalations import consequence_of  # noqa: PLC0415
+        case _:
+            return Ending((own,))
     drafts, change = consequence_of(journal, request, about, now)
     return Ending((own, *drafts), change)
+
+
+def beginning_of(journal: Journal, request: ApprovalRequest, now: Instant) -> tuple[Draft, ...]:
+    """All that is recorded when the question is put."""
+    about = about_request(request)
+    own = journal.draft(EventType.APPROVAL_REQUESTED, about, request.to_json(), now)
+    if request.question.kind is not RequestKind.CAPABILITY:
+        return (own,)
+    from consentry.store.capabilityescalations import asking_drafts  # noqa: PLC0415 - see above
+
+    return (own, *asking_drafts(journal, request, about, now))
 
 
 def has_moved_a_set(settled: ApprovalRequest) -> bool:

@@ -46,9 +46,14 @@ class Journal:
         return self.context.machine_id
 
     def draft(
-        self, event: EventType, about: About, payload: Mapping[str, Json], at: Instant
+        self,
+        event: EventType,
+        about: About,
+        payload: Mapping[str, Json],
+        at: Instant,
+        event_id: str | None = None,
     ) -> Draft:
-        """An event that is not recorded yet."""
+        """An event that is not recorded yet; `event_id` is the one that its payload repeats."""
         context = self.context
         if about.actor or about.session_id or about.policy_hash:
             context = replace(
@@ -57,7 +62,8 @@ class Journal:
                 session_id=about.session_id or context.session_id,
                 policy_hash=about.policy_hash or context.policy_hash,
             )
-        return Draft(self.ids.new(EVENT_PREFIX), event, at, about.subject, context, payload)
+        own_id = event_id or self.ids.new(EVENT_PREFIX)
+        return Draft(own_id, event, at, about.subject, context, payload)
 
     def record(self, *drafts: Draft, change: Change) -> None:
         """Makes the change and records the events; durable when it returns, undone if it raises."""

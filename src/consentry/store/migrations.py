@@ -15,6 +15,8 @@ from consentry.store.schema.escalation import ESCALATION
 from consentry.store.schema.keeping import KEEPING
 from consentry.store.schema.ledger import ARCHIVES, EVENTS
 from consentry.store.schema.lookups import LOOKUPS
+from consentry.store.schema.modules import MODULES
+from consentry.store.schema.modulestorage import MODULE_STORAGE
 from consentry.store.schema.pluginversions import PLUGIN_VERSIONS
 from consentry.store.schema.tokens import TOKENS
 
@@ -28,6 +30,8 @@ MIGRATIONS = (
     CAPABILITIES,
     TOKENS,
     PLUGIN_VERSIONS,
+    MODULES,
+    MODULE_STORAGE,
 )
 NEWEST = MIGRATIONS[-1].version
 

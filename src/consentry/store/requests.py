@@ -27,11 +27,10 @@ from consentry.decide.approval import (
 from consentry.decide.fields import problem
 from consentry.decide.question import Answer, Question, RequestKind
 from consentry.record.envelope import Context
-from consentry.record.events import EventType
 from consentry.store.database import Transaction, Value
 from consentry.store.endings import (
     SET_CHANGED,
-    about_request,
+    beginning_of,
     ending_of,
     has_moved_a_set,
 )
@@ -64,11 +63,28 @@ class StoredRequests:
         request = ApprovalRequest(
             journal.ids.new(PREFIX), question, journal.machine_id, now, now.plus(within)
         )
-        draft = journal.draft(
-            EventType.APPROVAL_REQUESTED, about_request(request), request.to_json(), now
-        )
-        journal.record(draft, change=lambda transaction: _TABLE.insert(transaction, request))
+        drafts = beginning_of(journal, request, now)
+        journal.record(*drafts, change=lambda transaction: _TABLE.insert(transaction, request))
         return request
+
+    def ask_or_join(self, question: Question, within: Duration) -> ApprovalRequest:
+        """The request that waits for an answer to this very question already, or else a new one.
+
+        Two processes that ask at once get the same one; the database keeps the second out.
+        """
+        if question.kind is not RequestKind.CAPABILITY or question.digest is None:
+            raise problem("digest", "only what a module asks for is joined")
+        for _ in range(_MOST_TRIES):
+            now = str(self._journal.clock.now())
+            where = f"digest = ? AND {_PENDING} AND deadline >= ?"
+            waiting = _TABLE.select(self._journal.database, where, (question.digest, now))
+            if waiting:
+                return waiting[0]
+            try:
+                return self._ask(question, within)
+            except Overtaken:
+                self.expire_overdue()  # or one that nobody looked at stands in the way for ever
+        raise LedgerProblem(Code.LEDGER_BUSY, "others keep asking the same at once")
 
     def ask_once(self, question: Question, within: Duration) -> tuple[ApprovalRequest, bool]:
         """The request of this execution and whether it is new; one that was made before stays it.
@@ -93,19 +109,28 @@ class StoredRequests:
         if request.is_overdue(now):
             self._settle([request.expired(now)], now)
         settled = request.answered(answer, now)
-        try:
-            is_done = self._settle([settled], now)
-        except Lapsed as lapsed:
-            if self._settle([request.superseded(now, lapsed.why)], now):
-                message = f"`{request_id}` opens nothing any more: {lapsed.why}"
-                raise Refused(Code.APPROVAL_SUPERSEDED, message) from None
-            is_done = False
-        if not is_done:
+        for _ in range(_MOST_TRIES):
+            if self._is_answered(request, settled, now):
+                break
+            # It ended meanwhile, and says so; or what follows from it was overtaken.
             self._required(request_id).require_open(now)
+        else:
             raise Refused(Code.REQUEST_SETTLED, f"`{request_id}` was answered meanwhile")
         if has_moved_a_set(settled):
             self.outdate(settled.question.subject, SET_CHANGED)
         return settled
+
+    def _is_answered(
+        self, request: ApprovalRequest, settled: ApprovalRequest, now: Instant
+    ) -> bool:
+        """Whether this answer is the one that counts; raises where it opens nothing any more."""
+        try:
+            return self._settle([settled], now)
+        except Lapsed as lapsed:
+            if not self._settle([request.superseded(now, lapsed.why)], now):
+                return False
+            message = f"`{request.request_id}` opens nothing any more: {lapsed.why}"
+            raise Refused(Code.APPROVAL_SUPERSEDED, message) from None
 
     def expire_overdue(self) -> Sequence[ApprovalRequest]:
         """Expires what nobody answered in time."""
@@ -138,6 +163,20 @@ class StoredRequests:
         where = f"{_PENDING} AND subject = ? AND kind = '{RequestKind.ESCALATION}'"
         with suppress(LedgerProblem):
             self._settle_all(where, (subject,), lambda each: each.superseded(now, why), now)
+
+    def outdate_module(self, host_id: str, module_id: str, why: str) -> None:
+        """Supersedes what a module of a host still waits for, because it is not what it was.
+
+        Nobody depends on it: a yes to what is left waiting opens nothing.
+        """
+        now = self._journal.clock.now()
+        where = f"{_PENDING} AND subject = ? AND kind IN ('capability', 'action')"
+        waiting = _TABLE.select(self._journal.database, where, (f"module:{module_id}",))
+        with suppress(LedgerProblem):
+            for each in waiting:
+                preview = each.question.preview
+                if isinstance(preview, dict) and preview.get("hostId") == host_id:
+                    self._settle([each.superseded(now, why)], now)
 
     def find(self, request_id: str) -> ApprovalRequest | None:
         """The request with this id."""

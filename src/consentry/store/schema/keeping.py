@@ -131,17 +131,18 @@ CREATE TABLE machine (
     labels {text} NOT NULL
 {table_end}
 """
+_GRANT_INDEX = """
+    CREATE UNIQUE INDEX capability_grant_standing ON capability_grant (
+        module_id, capability_id, module_version, scope, given_by, grant_version,
+        (coalesce(session_id, ''))
+    ) WHERE revoked_at IS NULL
+    """
 _INDEXES = (
     "CREATE INDEX approval_request_pending ON approval_request (deadline) WHERE status = 'pending'",
     "CREATE INDEX consent_open ON consent (tool) WHERE revoked_at IS NULL AND used_at IS NULL",
     "CREATE INDEX consent_tool ON consent (tool)",
     "CREATE INDEX consent_session ON consent (session_id) WHERE session_id IS NOT NULL",
-    """
-    CREATE UNIQUE INDEX capability_grant_standing ON capability_grant (
-        module_id, capability_id, module_version, scope, given_by, grant_version,
-        (coalesce(session_id, ''))
-    ) WHERE revoked_at IS NULL
-    """,
+    _GRANT_INDEX,
     """
     CREATE UNIQUE INDEX session_terminal ON session (machine_id, leader, "user")
         WHERE kind = 'terminal' AND ended_at IS NULL
@@ -154,6 +155,9 @@ def _forward(dialect: Dialect) -> Statements:
     tables = (_REQUESTS, _CONSENTS, _GRANTS, _PERMITS, _SESSIONS, _MACHINES)
     return (*(table.format(**_TYPES[dialect]) for table in tables), *_INDEXES)
 
+
+GRANTS_BEFORE = {dialect: (_GRANTS.format(**_TYPES[dialect]), _GRANT_INDEX) for dialect in Dialect}
+"""The table of grants as it was before there were modules, for going back to that."""
 
 KEEPING = Migration(
     3,

@@ -1,0 +1,75 @@
+"""What the store keeps of an imported module, and what one run of one of its actions is.
+
+A registration is the very document that passed the import, with the digest that everything else binds to.
+It is data: whoever uses it reads it again against the host as it is now, and a module that does not fit
+its host any more is told so and does nothing.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from consentry.base.canonical import Digest, Json
+from consentry.base.clock import Instant
+from consentry.base.values import dataclass, field
+from consentry.decide.capabilitycheck import ModuleIdentity, Origin
+from consentry.decide.fields import check_id_field
+
+ACTION_PREFIX: Final = "action"
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """One module as it is registered in one host."""
+
+    identity: ModuleIdentity
+    document: Mapping[str, Json] = field(repr=False)
+    graph: Mapping[str, Json] | None = field(repr=False)
+    imported_by: str
+    imported_at: Instant
+    revision: int = 1
+
+    @property
+    def content(self) -> tuple[str, Digest]:
+        """What tells it from every other version and content of the module."""
+        return self.identity.module_version, self.identity.package_digest
+
+    def to_json(self) -> dict[str, Json]:
+        """The fields as they are told, without the documents."""
+        return {
+            **self.identity.to_json(),
+            "importedBy": self.imported_by,
+            "importedAt": str(self.imported_at),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A module that is gone from its host, and how much went with it."""
+
+    registration: Registration
+    grants: int
+    stored_keys: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRun:
+    """One run of an action: from where it was called, and which commands it calls."""
+
+    action_run_id: str
+    module: ModuleIdentity
+    action_id: str | None
+    origin: Origin
+    commands: tuple[str, ...] = ()
+    transaction_id: str | None = None
+
+    def __post_init__(self) -> None:
+        check_id_field("actionRunId", self.action_run_id, ACTION_PREFIX)
+
+    def to_json(self) -> dict[str, Json]:
+        """The fields that its events share."""
+        return {
+            "actionRunId": self.action_run_id,
+            **self.module.to_json(),
+            "actionId": self.action_id,
+            "origin": self.origin.value,
+        }

@@ -1,0 +1,84 @@
+"""The modules of one host as values: read again from the store, against the host as it is now.
+
+A registered document passed its import against the host of that day. Commands may have gone since, or the
+host's version left the range; such a module stays registered, is told as what does not fit, and does
+nothing until it is imported anew or the host is what it was.
+"""
+
+import json
+
+from consentry.base.canonical import Digest, canonical_json
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError, UsageProblem
+from consentry.base.values import dataclass
+from consentry.decide.capabilitycheck import ModuleIdentity
+from consentry.decide.moduleregistration import Registration
+from consentry.declare.actiongraph import ActionGraph, read_action_graph
+from consentry.declare.actiongraphcheck import check_action_graph
+from consentry.declare.actiongraphfrom import graph_of
+from consentry.declare.hostdescription import HostDescription
+from consentry.declare.modulepackage import read_package
+from consentry.declare.modulevalues import ModulePackage
+from consentry.store.modules import StoredModules
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModule:
+    """A module that fits its host; the graph is its own, or follows from its bindings."""
+
+    identity: ModuleIdentity
+    package: ModulePackage
+    graph: ActionGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """A registered module that does not fit its host any more, and why."""
+
+    identity: ModuleIdentity
+    problem: ConsentryError
+
+
+def loaded(registration: Registration, host: HostDescription) -> LoadedModule | Unfit:
+    """The module as values, or why it does nothing."""
+    try:
+        package = read_package(canonical_json(registration.document), host)
+        if registration.graph is None:
+            graph = graph_of(package, host)
+        else:
+            text = json.dumps(registration.graph).encode()
+            graph = read_action_graph(text, f"{package.module_id}.json")
+            check_action_graph(graph, package, host)
+    except ConsentryError as problem:
+        return Unfit(registration.identity, problem)
+    return LoadedModule(registration.identity, package, graph)
+
+
+class LoadedModules:
+    """Those of one host, each kept while its content is the one that is registered."""
+
+    def __init__(self, modules: StoredModules, host: HostDescription) -> None:
+        self._modules = modules
+        self._host = host
+        self._kept: dict[str, LoadedModule | Unfit] = {}
+
+    def of(self, module_id: str, digest: Digest) -> LoadedModule:
+        """The module with that content; raises where it does not fit, or is another one by now."""
+        kept = self._kept.get(module_id)
+        if kept is None or kept.identity.package_digest != digest:
+            registration = self._modules.find(self._host.host_id, module_id)
+            if registration is None or registration.identity.package_digest != digest:
+                raise _unknown(f"`{module_id}` was replaced or removed meanwhile")
+            kept = self._kept[module_id] = loaded(registration, self._host)
+        if isinstance(kept, Unfit):
+            raise _unknown(f"`{module_id}` does not fit this host: {kept.problem}")
+        return kept
+
+    def all(self) -> list[LoadedModule | Unfit]:
+        """Every registered module of the host."""
+        found = self._modules.all(self._host.host_id)
+        return [loaded(each, self._host) for each in found]
+
+
+def _unknown(message: str) -> UsageProblem:
+    return UsageProblem(Code.MODULE_UNKNOWN, message)
