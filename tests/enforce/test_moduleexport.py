@@ -193,7 +193,7 @@ def test_a_link_at_the_name_is_no_target(ground: Ground, leads: str, overwrite: 
     to = {"outside": ground.secret, "inside": inside, "nowhere": ground.outside / "new"}[leads]
     ground.file.symlink_to(to)
     problem = ground.refusal(lambda: ground.chosen(overwrite=overwrite))
-    assert (problem.code, "is a link" in problem.message) == ("path-escape", True)
+    assert problem.code == "path-escape"
     assert ground.file.is_symlink()
     assert inside.read_bytes() == OLD
     with weakenedexports.without_looking():

@@ -13,8 +13,8 @@ from consentry.enforce import moduleexport
 from consentry.enforce.moduleexport import ExportTarget
 
 
-def _by_name(folder: Path, name: str, _seen: object) -> SandboxedPath:
-    return SandboxedPath(folder, Path(name), (0, 0), is_new=False)
+def _by_name(folder: Path, name: str) -> tuple[SandboxedPath, None]:
+    return SandboxedPath(folder, Path(name), (0, 0), is_new=False), None
 
 
 def _written_by_name(target: ExportTarget, content: bytes, *, on_race: object) -> None:  # noqa: ARG001 - as the real one
@@ -24,10 +24,7 @@ def _written_by_name(target: ExportTarget, content: bytes, *, on_race: object) -
 @contextmanager
 def without_jail() -> Iterator[None]:
     """The path is checked when it is chosen, and then written by its name, as most programs do."""
-    with (
-        patch.object(moduleexport, "_placed", _by_name),
-        patch.object(ExportTarget, "put", _written_by_name),
-    ):
+    with patch.object(ExportTarget, "put", _written_by_name):
         yield
 
 
@@ -36,7 +33,7 @@ def without_looking() -> Iterator[None]:
     """And nobody looks what has the name when it is chosen."""
     with ExitStack() as taken:
         taken.enter_context(without_jail())
-        taken.enter_context(patch.object(moduleexport, "_seen", lambda _folder, _name: None))
+        taken.enter_context(patch.object(moduleexport, "_looked_at", _by_name))
         yield
 
 
