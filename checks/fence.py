@@ -22,7 +22,8 @@ from checks.qualified import argument, bindings, canonical, qualified
 from checks.tree import Tree
 
 PACKAGE = "src/consentry/"
-FRONT_DOOR = "__init__.py"  # the library's, which looks around for its caller as `cli` does
+# The library's, which look around for their caller as `cli` does.
+FRONT_DOORS = ("__init__.py", "modules.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ FENCES = (
             "getpass.getuser",
             "urllib.request.getproxies*",
         ),
-        rooms=frozenset({"cli", FRONT_DOOR}),
+        rooms=frozenset({"cli", *FRONT_DOORS}),
         instead="only cli reads the environment; take the mapping, or the value, as a parameter",
         methods=frozenset({"expanduser"}),
     ),

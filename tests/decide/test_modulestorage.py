@@ -68,7 +68,7 @@ def test_what_is_kept_is_canonical_json_and_comes_back_frozen(value: Json) -> No
         2**60,
         "\ud800",
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_nothing_executable_is_ever_kept(value: object) -> None:
     """MODULES §limit-storage-data: what is no JSON is refused, whatever it could be made to do."""

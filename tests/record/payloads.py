@@ -9,17 +9,18 @@ from consentry.record.events import EventGroup, EventType
 from consentry.record.verdictfields import RUNGS, WITNESSES
 from consentry.surface.lattice import NOTHING
 from consentry.surface.wire import surface_to_json
+from tests.record.modulepayloads import AT, DIGEST, LATER, MACHINE, MODULE_PAYLOADS, USER, sample_id
 
-AT = "2026-01-01T00:00:00.000Z"
-LATER = "2026-01-01T00:00:30.000Z"
-DIGEST = "sha256:" + "5" * 64
-MACHINE = "machine-" + "1" * 32
-USER = "local:1000:user@host"
-
-
-def sample_id(prefix: str, number: int = 1) -> str:
-    """An id of that kind."""
-    return f"{prefix}-00000000-0000-7000-8000-{number:012x}"
+__all__ = [
+    "AT",
+    "DIGEST",
+    "LATER",
+    "MACHINE",
+    "USER",
+    "sample_draft",
+    "sample_id",
+    "sample_payload",
+]
 
 
 def sample_payload(event_type: EventType, **changes: Any) -> dict[str, Any]:
@@ -165,8 +166,10 @@ def _consent_given() -> dict[str, Any]:
 def _grant_given() -> dict[str, Any]:
     return {
         "grantId": sample_id("grant"),
+        "hostId": "note-board",
         "moduleId": "outline",
         "moduleVersion": "1.2.0",
+        "packageDigest": DIGEST,
         "capabilityId": "state.write.tx",
         "scope": "session",
         "grantVersion": "1.0.0",
@@ -174,6 +177,7 @@ def _grant_given() -> dict[str, Any]:
         "givenBy": USER,
         "givenRole": "owner",
         "givenAt": AT,
+        "requestId": sample_id("request"),
     }
 
 
@@ -357,6 +361,7 @@ _SAMPLES = {
         "forgottenBy": USER,
         "forgottenAt": LATER,
     },
+    **MODULE_PAYLOADS,
     EventType.GRANT_GIVEN: _grant_given,
     EventType.GRANT_REVOKED: lambda: {
         "grantId": sample_id("grant"),

@@ -22,6 +22,8 @@ NOT_NULL_BESIDE_THE_REST = {
     (EventType.TRANSACTION_TRANSITION, "idempotencyKey"): {},
     (EventType.CONSENT_GIVEN, "sessionId"): {},
     (EventType.GRANT_GIVEN, "sessionId"): {},
+    (EventType.MODULE_IMPORTED, "replacedVersion"): {},
+    (EventType.MODULE_IMPORTED, "replacedDigest"): {},
 }
 """Fields that may be null, but not with what else the sample, so changed, says."""
 

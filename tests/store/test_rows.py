@@ -110,7 +110,7 @@ def test_a_row_that_cannot_be_is_not_believed(keepers: Keepers) -> None:
     readers = {
         "approval_request": lambda: keepers.requests.supersede_pending(DIGEST),
         "consent": keepers.consents.history,
-        "capability_grant": lambda: keepers.grants.of_module("word-count"),
+        "capability_grant": lambda: keepers.grants.of_module("note-board", "word-count"),
         "acceptance": lambda: keepers.acceptances.standing("/place"),
         "permit": lambda: keepers.permits.spend(key(keepers, "permit"), "run"),
         "session": keepers.sessions.open,

@@ -64,7 +64,7 @@ _SPANS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class WantedCapability:
+class WantedPower:
     """One capability that is missing: why, and what the catalog says it opens and never does."""
 
     capability_id: str
@@ -82,7 +82,7 @@ class WantedCapability:
         }
 
     @classmethod
-    def from_json(cls, document: object) -> "WantedCapability":
+    def from_json(cls, document: object) -> "WantedPower":
         """Reads what `to_json` writes."""
         fields = Fields(document, ("capabilityId", "lack", "scope", "limits"))
         return cls(
@@ -93,9 +93,7 @@ class WantedCapability:
         )
 
     @classmethod
-    def of(
-        cls, capability_id: str, lack: RejectCode, catalog: CapabilityCatalog
-    ) -> "WantedCapability":
+    def of(cls, capability_id: str, lack: RejectCode, catalog: CapabilityCatalog) -> "WantedPower":
         """With the catalog's own words; raises for what it does not know."""
         entry = catalog.find(capability_id)
         if entry is None:
@@ -109,7 +107,7 @@ class CapabilityAsk:
 
     module: ModuleIdentity
     display_name: str
-    wanted: tuple[WantedCapability, ...]
+    wanted: tuple[WantedPower, ...]
     catalog_version: str
     origin: Origin
     session_id: str | None
@@ -227,7 +225,7 @@ class CapabilityAsk:
         return cls(
             module=module,
             display_name=fields.text("displayName"),
-            wanted=fields.parts("capabilities", WantedCapability.from_json),
+            wanted=fields.parts("capabilities", WantedPower.from_json),
             catalog_version=fields.text("catalogVersion"),
             origin=fields.member("origin", Origin),
             session_id=fields.optional_text("sessionId"),

@@ -8,13 +8,15 @@ its host any more is told so and does nothing.
 from collections.abc import Mapping
 from typing import Final
 
-from consentry.base.canonical import Digest, Json
+from consentry.base.canonical import Digest, Json, digest_bytes
 from consentry.base.clock import Instant
 from consentry.base.values import dataclass, field
 from consentry.decide.capabilitycheck import ModuleIdentity, Origin
 from consentry.decide.fields import check_id_field
 
 ACTION_PREFIX: Final = "action"
+MOST_SAID: Final = 200
+"""So many letters of a module's own words stand in a question or an event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,21 @@ class Registration:
             "importedBy": self.imported_by,
             "importedAt": str(self.imported_at),
         }
+
+
+def action_key(action_id: str) -> str:
+    """How an action is named in questions and events: its id, or a digest of one that is no name.
+
+    A package may call a binding anything, also something of megabytes.
+    """
+    if len(action_id) <= MOST_SAID and action_id.isprintable():
+        return action_id
+    return digest_bytes(action_id.encode())
+
+
+def said(words: str) -> str:
+    """A module's own words, as many as are repeated of them; the character NUL is none."""
+    return words[:MOST_SAID].replace("\0", "\ufffd") or "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,11 +117,21 @@ def write_export(
     The target is used up, whatever comes of it. Raises `Refused`, and then nothing was written: a target
     that was used before, too much content, a protected path, or something else there than was chosen.
     """
+    check_export(target, content, protected=protected)
+    return put_export(target, content, on_race=on_race)
+
+
+def check_export(target: ExportTarget, content: bytes, *, protected: Protects) -> None:
+    """Uses the target up, and raises where nothing may be written to it; nothing is written yet."""
     target.spend()
     if len(content) > MOST_BYTES:
         message = f"an export has at most {Size(MOST_BYTES)}, and this has {len(content)} bytes"
         raise Refused(Code.EXPORT_REFUSED, message)
     _require_unprotected(target.path, protected)
+
+
+def put_export(target: ExportTarget, content: bytes, *, on_race: RaceSink) -> ExportReceipt:
+    """Writes the content to a target that `check_export` has passed."""
     try:
         target.put(content, on_race=on_race)
     except OSError as problem:

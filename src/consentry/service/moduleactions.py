@@ -34,7 +34,7 @@ from consentry.decide.capabilitycheck import (
 )
 from consentry.decide.identity import Role
 from consentry.decide.lasting import Lasts
-from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun
+from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, action_key, said
 from consentry.decide.question import Outcome
 from consentry.declare.actionapproval import approval_of
 from consentry.declare.actiongraph import GraphAction, GraphSurface
@@ -161,7 +161,7 @@ class ActionRunner:
         module = self._modules.of(
             wish.module_id, self._gate.standing(wish.module_id).identity.package_digest
         )
-        action = module.graph.action(wish.action_id)
+        action = module.action(wish.action_id)
         if action is None:
             message = f"`{wish.module_id}` has no action `{wish.action_id}`"
             raise UsageProblem(Code.MODULE_UNKNOWN, message)
@@ -175,7 +175,7 @@ class ActionRunner:
         refused = self._role_refused(wish, action, wanted, result)
         if refused is not None:
             return refused
-        approval = self._approved(wish, action, module, wanted, result)
+        approval = self._approved(wish, action, wanted, result)
         if isinstance(approval, ActionOutcome):
             return approval
         begun = self._gate.begin(wanted, result, approval)
@@ -192,11 +192,11 @@ class ActionRunner:
         run = resumed or ActionRun(
             journal.ids.new(ACTION_PREFIX),
             module.identity,
-            action.id,
+            action_key(action.id),
             wish.origin,
             action.calls,
         )
-        return Wanted(run, needed, module.package.display_name, action.label)
+        return Wanted(run, needed, said(module.package.display_name), said(action.label))
 
     def _permitted(self, wish: ActionWish, wanted: Wanted) -> tuple[CheckResult, str | None]:
         """The check, after asking where that may help; with the request that still waits, if any."""
@@ -237,7 +237,6 @@ class ActionRunner:
         self,
         wish: ActionWish,
         action: GraphAction,
-        module: LoadedModule,
         wanted: Wanted,
         result: CheckResult,
     ) -> ActionOutcome | Change | None:
@@ -245,7 +244,7 @@ class ActionRunner:
         rule = approval_of(action, self._host)
         if rule is None:
             return None
-        request = self._approval(wish, rule, module, wanted)
+        request = self._approval(wish, rule, wanted)
         answer = request.answer
         if answer is None:
             return _waiting(wanted, result, request.request_id)
@@ -257,16 +256,14 @@ class ActionRunner:
         now = self._desk.journal.clock.now()
         return spent_approval(request.request_id, wanted.run, now)
 
-    def _approval(
-        self, wish: ActionWish, rule: ApprovalRule, module: LoadedModule, wanted: Wanted
-    ) -> ApprovalRequest:
+    def _approval(self, wish: ActionWish, rule: ApprovalRule, wanted: Wanted) -> ApprovalRequest:
         """The question about this call as it stands: resumed, remembered, waiting, or put now."""
         if wish.resumes is not None:
             return self._desk.look(wish.resumes.request_id)
         session_id = self._desk.journal.context.session_id
         ask = ActionAsk(
             wanted.run,
-            module.package.display_name,
+            wanted.display_name,
             rule,
             session_id,
             wanted.label,
@@ -365,7 +362,7 @@ def _binding_of(
 ) -> CommandBinding | None:
     """The binding that an action stands for, or else the first of the module to this command."""
     of_command = [each for each in module.package.bindings if each.command_id == command_id]
-    own = [each for each in of_command if each.binding_id == action_id]
+    own = [each for each in of_command if action_key(each.binding_id) == action_id]
     return next(iter(own or of_command), None)
 
 

@@ -15,7 +15,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, UsageProblem
 from consentry.base.values import dataclass, replace
 from consentry.decide.approval import ApprovalRequest
-from consentry.decide.capabilityask import CapabilityAsk, WantedCapability, rejection_of
+from consentry.decide.capabilityask import CapabilityAsk, WantedPower, rejection_of
 from consentry.decide.capabilitycheck import (
     DECIDED,
     PASSED,
@@ -99,8 +99,7 @@ class ModuleGate:
             module=run.module,
             display_name=wanted.display_name,
             wanted=tuple(
-                WantedCapability.of(each.capability_id, each.code, catalog)
-                for each in result.missing
+                WantedPower.of(each.capability_id, each.code, catalog) for each in result.missing
             ),
             catalog_version=catalog.version,
             origin=run.origin,

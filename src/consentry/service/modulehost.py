@@ -29,7 +29,7 @@ from consentry.decide.capabilityask import CapabilityDecision
 from consentry.decide.capabilitycheck import CheckResult, ModuleIdentity, Origin, Rejection
 from consentry.decide.identity import Identity, Role
 from consentry.decide.lasting import Lasts
-from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, Removed
+from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, Removed, said
 from consentry.decide.question import CANCELLED, Answer, Channel, Outcome, RequestKind
 from consentry.decide.slotrender import RenderedEntry, rendered
 from consentry.declare.actiongraph import ActionGraph
@@ -335,7 +335,7 @@ class ModuleHost:
         run = ActionRun(
             self._journal.ids.new(ACTION_PREFIX), module.identity, action_id, Origin.INTERACTIVE
         )
-        return Wanted(run, needed, module.package.display_name, acts=needed != (RENDERS,))
+        return Wanted(run, needed, said(module.package.display_name), acts=needed != (RENDERS,))
 
     def _tell_once(self, wanted: Wanted, rejection: Rejection) -> None:
         """Records the refusal to show something, once for each state of the module: pages are drawn often."""

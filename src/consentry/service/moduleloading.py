@@ -12,8 +12,8 @@ from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
 from consentry.base.values import dataclass
 from consentry.decide.capabilitycheck import ModuleIdentity
-from consentry.decide.moduleregistration import Registration
-from consentry.declare.actiongraph import ActionGraph, read_action_graph
+from consentry.decide.moduleregistration import Registration, action_key
+from consentry.declare.actiongraph import ActionGraph, GraphAction, read_action_graph
 from consentry.declare.actiongraphcheck import check_action_graph
 from consentry.declare.actiongraphfrom import graph_of
 from consentry.declare.hostdescription import HostDescription
@@ -29,6 +29,11 @@ class LoadedModule:
     identity: ModuleIdentity
     package: ModulePackage
     graph: ActionGraph
+
+    def action(self, action_id: str) -> GraphAction | None:
+        """The action of this id, or of the name that its questions and events have."""
+        named = (each for each in self.graph.actions if action_key(each.id) == action_id)
+        return self.graph.action(action_id) or next(named, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,16 @@ from pathlib import Path
 from typing import Final
 
 from consentry.base.canonical import Json, digest_bytes
+from consentry.base.codes import Code
+from consentry.base.errors import ConsentryError, FilesystemRace, Refused
 from consentry.decide.moduleregistration import ActionRun
 from consentry.enforce.broker import EXPORTS, STORES
-from consentry.enforce.moduleexport import ExportReceipt, ExportTarget, write_export
+from consentry.enforce.moduleexport import (
+    ExportReceipt,
+    ExportTarget,
+    check_export,
+    put_export,
+)
 from consentry.service.modulegate import ModuleGate
 from consentry.service.protection import protected_here
 from consentry.service.races import recorded_in
@@ -64,14 +71,21 @@ def export_of(
         "size": len(content),
         "sha256": digest_bytes(content),
     }
-    gate.spend(run, Use(EXPORTS, operation))
 
     def protects(where: Path) -> str | None:
         names = tuple(part for part in where.parts if part != "/")
-        row = protected_here(around, where).over(Pattern.literal(Anchor.ABSOLUTE, names))
-        return None if row is None else "it lies in a protected root"
+        try:
+            row = protected_here(around, where).over(Pattern.literal(Anchor.ABSOLUTE, names))
+        except ConsentryError:
+            return "it cannot be judged whether it is protected"
+        return None if row is None else f"it lies in `{row.pattern.text}`: {row.why}"
 
-    return write_export(target, content, protected=protects, on_race=recorded_in(around))
+    check_export(target, content, protected=protects)
+    gate.spend(run, Use(EXPORTS, operation))
+    try:
+        return put_export(target, content, on_race=recorded_in(around))
+    except FilesystemRace as race:
+        raise Refused(Code.EXPORT_REFUSED, race.message) from race
 
 
 def _use(what: str, key: str) -> Use:
