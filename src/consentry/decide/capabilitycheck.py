@@ -188,7 +188,9 @@ def check(
         return CheckResult(STARTED, needed, held_back)
     if first is None:
         return CheckResult(PASSED, needed) if needed else _needs_nothing()
-    return CheckResult(ASKED, needed, first, tuple(lacks) if mode.asks else ())
+    if not mode.asks:
+        return CheckResult(STARTED, needed, first)
+    return CheckResult(ASKED, needed, first, tuple(lacks))
 
 
 def first_of(rejections: Iterable[Rejection]) -> Rejection | None:

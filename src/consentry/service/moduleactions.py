@@ -21,8 +21,9 @@ from typing import Any, Final, TypeAlias
 from consentry.base.canonical import Json
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
+from consentry.base.frozenjson import frozen
 from consentry.base.units import Duration
-from consentry.base.values import dataclass, field
+from consentry.base.values import dataclass, field, replace
 from consentry.decide.actionask import ActionAsk
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilitycheck import (
@@ -35,7 +36,7 @@ from consentry.decide.capabilitycheck import (
 from consentry.decide.identity import Role
 from consentry.decide.lasting import Lasts
 from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, action_key, said
-from consentry.decide.question import Outcome
+from consentry.decide.question import Outcome, RequestKind
 from consentry.declare.actionapproval import approval_of
 from consentry.declare.actiongraph import GraphAction, GraphSurface
 from consentry.declare.hostdescription import ApprovalRule, HostDescription
@@ -158,6 +159,7 @@ class ActionRunner:
 
     def run(self, wish: ActionWish) -> ActionOutcome:
         """The outcome; raises where there is no such action, or the host's own code raises."""
+        frozen(wish.arguments)  # what is no JSON is told before anybody is asked about it
         module = self._modules.of(
             wish.module_id, self._gate.standing(wish.module_id).identity.package_digest
         )
@@ -274,6 +276,10 @@ class ActionRunner:
                 is_yes = earlier.answer is not None and earlier.answer.lasts is Lasts.SESSION
                 if is_yes or self._desk.look(earlier.request_id).is_pending:
                     return earlier
+        if wish.origin.is_automation:
+            waiting = self._waiting_already(ask)
+            if waiting is not None:
+                return waiting
         if not wish.asks:
             message = "the command needs approval, and nobody is to be asked"
             raise Refused(Code.APPROVAL_PENDING, message)
@@ -281,6 +287,17 @@ class ActionRunner:
         if wish.waits or wish.asker is not None:
             request = self._desk.wait(request, wish.asker)
         return request
+
+    def _waiting_already(self, ask: ActionAsk) -> ApprovalRequest | None:
+        """A question about the same call that nobody answered yet; what runs by itself may not pile them up."""
+        subject = ask.question().subject
+        for each in self._desk.requests.pending():
+            if each.question.kind is RequestKind.ACTION and each.question.subject == subject:
+                other = ActionAsk.of(each)
+                same = replace(other.run, action_run_id=ask.run.action_run_id) == ask.run
+                if same and (other.arguments, other.session_id) == (ask.arguments, ask.session_id):
+                    return each
+        return None
 
     def _carried_out(
         self,

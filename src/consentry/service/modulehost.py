@@ -53,7 +53,7 @@ from consentry.service.moduleloading import LoadedModule, LoadedModules, Unfit
 from consentry.service.modulepowers import KeptStorage, export_of
 from consentry.service.ownsettings import own_settings
 from consentry.service.passphrase import Passphrase
-from consentry.service.sessions import end_session_of, journal_of_library
+from consentry.service.sessions import end_session_of, journal_of_library, sessions_of
 from consentry.service.surroundings import Surroundings, look_around
 from consentry.store.modulechecks import ModuleChecks
 from consentry.store.modules import StoredModules
@@ -106,10 +106,15 @@ class ModuleHost:
         self._around: Surroundings = look_around(environ)
         self._state = state
         now = clock or SystemClock()
+        settings = own_settings(self._around).approvals
         self._journal = journal_of_library(self._around, now, Uuid7Ids(now))
         self._modules = StoredModules(self._journal)
-        self._modules.register_host(self.description)
-        self._desk = Desk(self._journal, own_settings(self._around).approvals)
+        try:
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+        self._desk = Desk(self._journal, settings)
         self._gate = ModuleGate(ModuleChecks(self._journal, host_id), self._desk)
         self._loaded = LoadedModules(self._modules, self.description)
         self._told: set[tuple[str, int, str]] = set()
@@ -121,6 +126,12 @@ class ModuleHost:
             self._desk,
             self._powers,
         )
+
+    def _begin(self) -> None:
+        """Ends the sessions of hosts that were killed, with what was granted for them; and registers."""
+        journal = self._journal
+        sessions_of(self._around, journal.ledger, journal.clock, journal.ids).open()
+        self._modules.register_host(self.description)
 
     @property
     def session_id(self) -> str:

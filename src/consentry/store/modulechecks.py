@@ -175,7 +175,8 @@ class ModuleChecks:
         about = About(subject_of(identity.module_id))
         draft = capability_draft(journal, EventType.CHECK_REJECTED, facts, BY_SYSTEM, about, now)
         action_id = run.action_id
-        is_to_block = standing.mode is ModuleMode.BLOCK_REJECTED and action_id is not None
+        # What only shows something calls nothing, and is not blocked beyond its own check.
+        is_to_block = standing.mode is ModuleMode.BLOCK_REJECTED and bool(run.commands)
 
         def change(transaction: Transaction) -> None:
             if not is_to_block:
