@@ -22,10 +22,12 @@ import os
 from collections.abc import Callable, Sequence
 
 from consentry.base.clock import Clock
+from consentry.decide.actionask import ActionAsk
 from consentry.decide.approval import ApprovalRequest
-from consentry.decide.capabilityask import CapabilityDecision
+from consentry.decide.capabilityask import CapabilityAsk, CapabilityDecision
 from consentry.decide.capabilitycheck import CheckResult, CheckState, Origin, RejectCode
 from consentry.decide.modulemode import ModuleMode
+from consentry.decide.question import RequestKind
 from consentry.decide.slotrender import RenderedEntry
 from consentry.declare.hostdescription import (
     ApprovalLevel,
@@ -41,13 +43,16 @@ from consentry.enforce.moduleexport import ExportReceipt, ExportTarget
 from consentry.service.moduleactions import ActionOutcome, ActionStatus
 from consentry.service.modulehost import HeldBack, HostCommand, Rendering
 from consentry.service.modulehost import ModuleHost as _ModuleHost
+from consentry.service.moduleloading import LoadedModule, Unfit
 
 __all__ = [
+    "ActionAsk",
     "ActionOutcome",
     "ActionStatus",
     "ApprovalLevel",
     "ApprovalRequest",
     "ApprovalRule",
+    "CapabilityAsk",
     "CapabilityDecision",
     "CapabilityRejected",
     "CheckResult",
@@ -59,6 +64,7 @@ __all__ = [
     "HeldBack",
     "HostCommand",
     "HostDescription",
+    "LoadedModule",
     "ModuleCall",
     "ModuleHost",
     "ModuleMode",
@@ -68,7 +74,9 @@ __all__ = [
     "RejectCode",
     "RenderedEntry",
     "Rendering",
+    "RequestKind",
     "Slot",
+    "Unfit",
 ]
 
 
