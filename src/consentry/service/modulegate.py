@@ -17,12 +17,14 @@ from consentry.base.values import dataclass, replace
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilityask import CapabilityAsk, WantedPower, rejection_of
 from consentry.decide.capabilitycheck import (
+    ASKED,
     DECIDED,
     PASSED,
     CheckResult,
     Rejection,
     Standing,
     check,
+    first_of,
 )
 from consentry.decide.moduleregistration import ActionRun
 from consentry.decide.question import Outcome
@@ -110,6 +112,13 @@ class ModuleGate:
             transaction_id=run.transaction_id,
         )
 
+    def decided(self, request: ApprovalRequest) -> CheckResult:
+        """What the question makes of the check that raised it; as it was while it waits."""
+        ask = CapabilityAsk.of(request)
+        missing = tuple(Rejection(each.lack, each.capability_id) for each in ask.wanted)
+        needed = tuple(each.capability_id for each in ask.wanted)
+        return _after(CheckResult(ASKED, needed, first_of(missing), missing), request)
+
     def _refused_before(self, ask: CapabilityAsk) -> ApprovalRequest | None:
         """The no that a person gave to this very question in this session, if it was the last."""
         for latest in self._desk.requests.latest_about(ask.digest, 1):
@@ -177,10 +186,7 @@ def _after(result: CheckResult, request: ApprovalRequest) -> CheckResult:
     code = rejection_of(Outcome(request.status))
     if code is None:
         return replace(result, states=DECIDED, rejection=None, missing=())
-    first = result.missing[0] if result.missing else result.rejection
-    name = (
-        "none" if first is None else min(each.capability_id for each in result.missing or (first,))
-    )
+    name = min((each.capability_id for each in result.missing), default="none")
     return replace(
         result, states=DECIDED, rejection=Rejection(code, name, request.ending), missing=()
     )

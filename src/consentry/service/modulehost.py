@@ -306,6 +306,18 @@ class ModuleHost:
         )
         return self._desk.answer(request.request_id, answer)
 
+    def decision(self, request_id: str) -> CheckResult:
+        """What became of a question about capabilities, for a call that did not wait for it.
+
+        Rejected with `capability-escalation-denied` or `capability-escalation-timeout`, passed after a
+        yes; while it waits, as it was when it was put.
+        """
+        request = self._desk.look(self._desk.found(request_id).request_id)
+        if not self._is_ours(request):
+            message = f"`{request.request_id}` was not asked by a module of this host"
+            raise Refused(Code.ANSWER_REFUSED, message)
+        return self._gate.decided(request)
+
     def resume(self, request_id: str, *, target: ExportTarget | None = None) -> ActionOutcome:
         """Carries out the call that waited for the approval of a command, once."""
         from consentry.decide.actionask import ActionAsk  # noqa: PLC0415 - few commands need one
