@@ -14,6 +14,8 @@ The five states are the document's own, and every result carries those it went t
 
 What is unknown, not requested, or refused by the operator's mode is rejected without asking anybody.
 Pure: a `Standing` is what the store knew of one module at one revision, and a check looks at nothing else.
+All four conditions are looked at each time, also where the store would not have loaded a grant without
+the others; in which order an action names what it needs changes nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -174,12 +176,9 @@ def check(
     acts: bool = True,
 ) -> CheckResult:
     """Whether an action that needs these may go on; `acts` is false for showing what is declared."""
-    granted = standing.granted
-    mode = standing.mode
-    if mode is ModuleMode.NORMAL and needed and all(each in granted for each in needed):
-        # INVARIANT: `granted` has only what the catalog knows and the package asks for.
-        return CheckResult(PASSED, needed)
-    lacks = [lack for each in needed if (lack := _lack_of(standing, each, catalog)) is not None]
+    needed = tuple(sorted(set(needed)))
+    found = (_lack_of(standing, each, catalog) for each in needed)
+    lacks = tuple(each for each in found if each is not None)
     first = first_of(lacks)
     if first is not None and not first.code.is_for_a_person:
         return CheckResult(STARTED, needed, first)
@@ -188,9 +187,9 @@ def check(
         return CheckResult(STARTED, needed, held_back)
     if first is None:
         return CheckResult(PASSED, needed) if needed else _needs_nothing()
-    if not mode.asks:
+    if not standing.mode.asks:
         return CheckResult(STARTED, needed, first)
-    return CheckResult(ASKED, needed, first, tuple(lacks))
+    return CheckResult(ASKED, needed, first, lacks)
 
 
 def first_of(rejections: Iterable[Rejection]) -> Rejection | None:
@@ -233,5 +232,4 @@ def _by_mode(
         return standing.blocked[action_id]
     if mode.lets_act if acts else mode.lets_render:
         return None
-    capability_id = needed[0] if needed else "none"
-    return Rejection(RejectCode.NOT_GRANTED, capability_id, f"the mode is `{mode}`")
+    return Rejection(RejectCode.NOT_GRANTED, min(needed, default="none"), f"the mode is `{mode}`")
