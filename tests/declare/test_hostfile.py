@@ -206,6 +206,32 @@ def test_one_that_was_built_in_python_keeps_the_same_rules(name: str) -> None:
     assert str(built.value) == str(written.value)
 
 
+def test_a_command_needs_at_least_one_capability() -> None:
+    """MODULES §deny-1: what lasts needs `state.write.tx` by itself, all else has to say what it takes."""
+    local: dict[str, Any] = {"commandId": "view.zoom", "mutationScope": "local"}
+    for command in (local, {**local, "capabilities": []}):
+        with pytest.raises(BadDocument) as caught:
+            read({**document(), "commands": [command]})
+        [problem] = caught.value.problems
+        assert (problem.where.field, problem.message) == (
+            "commands[0]",
+            "`view.zoom` needs no capability, so no grant could allow it",
+        )
+    for right in ({"mutationScope": "doc"}, {"capabilities": ["state.read"]}):
+        assert read({**document(), "commands": [{**local, **right}]}).command("view.zoom")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"capabilities": ["state.*"]}, {"capabilities": 1}, {"mutationScope": "none"}]
+)
+def test_what_is_wrong_with_a_command_is_told_once(wrong: dict[str, Any]) -> None:
+    """A need that cannot be read is not also told as none."""
+    command = {"commandId": "view.zoom", "mutationScope": "local", **wrong}
+    with pytest.raises(BadDocument) as caught:
+        read({**document(), "commands": [command]})
+    assert len(caught.value.problems) == 1
+
+
 IDS = st.from_regex(r"[a-z][a-z0-9]{0,5}([.-][a-z0-9]{1,4}){0,3}", fullmatch=True)
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
 COMMANDS = st.lists(
@@ -228,7 +254,7 @@ COMMANDS = st.lists(
             tuple
         ),
         audit_tags=st.lists(IDS, unique=True, max_size=3).map(tuple),
-    ),
+    ).filter(lambda command: command.capabilities or command.mutation_scope.is_lasting),
     unique_by=lambda command: command.command_id,
     max_size=4,
 ).map(tuple)

@@ -4,9 +4,11 @@
      "commands": [{"commandId": "notes.add", "mutationScope": "doc", "mutates": ["/notes"]}]}
 
 Must be there: `hostVersion`, `hostId`, `appVersion`, `commands`, and of a command `commandId` and
-`mutationScope`. Rules kept: no command id twice; capabilities are ids of the catalog; what takes a command
-back is a command of the same host; what a command changes lies below a path that can be written. Where
-the writer writes `null` for nothing, the reader takes it; anywhere else it is an error.
+`mutationScope`. Rules kept: no command id twice; capabilities are ids of the catalog, and a command that
+changes nothing that lasts names one: nothing of a module is allowed but by a grant, so that a command
+which needs none could never be called; what takes a command back is a command of the same host; what a
+command changes lies below a path that can be written. Where the writer writes `null` for nothing, the
+reader takes it; anywhere else it is an error.
 
 A description that was made in Python is held to the very same rules by `check_host`, which writes it and
 reads it back.
@@ -32,8 +34,9 @@ from consentry.declare.names import version
 from consentry.declare.nodes import Kind, Mapping, clipped
 from consentry.declare.reader import read_document
 from consentry.declare.repeats import without_repeats
+from consentry.declare.requiredcapabilities import required_capabilities
 from consentry.declare.statepaths import PathSet, is_pointer
-from consentry.declare.values import Value, one_of
+from consentry.declare.values import Fields, Value, one_of
 from consentry.surface.catalog import capability_catalog
 
 KEYS: Final = ("hostVersion", "hostId", "appVersion", "writablePaths", "commands")
@@ -173,8 +176,21 @@ def _command(value: Value) -> CommandDeclaration | None:
         mutates=fields.may("mutates", _pointers, ()),
         audit_tags=fields.may("auditTags", _tags, ()),
     )
-    # Without an id there is nothing to compare with the others.
-    return command if command.command_id else None
+    if not command.command_id:
+        return None  # and nothing to compare with the others
+    _check_needs(value, fields, command)
+    return command
+
+
+def _check_needs(value: Value, fields: Fields, command: CommandDeclaration) -> None:
+    """Notes a command that needs nothing; not one of which something else is wrong already."""
+    alone, called = HostDescription("", "", (command,)), (command.command_id,)
+    listed, scope = fields.find("capabilities"), fields.find("mutationScope")
+    says_none = listed is None or (listed.is_list() and not listed.items())
+    says_local = scope is not None and scope.is_kind(Kind.TEXT) and scope.words() == "local"
+    if says_none and says_local and not required_capabilities(called, alone, is_automation=False):
+        message = f"`{clipped(command.command_id)}` needs no capability, so no grant could allow it"
+        value.refuse(message, "name under `capabilities` what it takes, such as state.read")
 
 
 def _approval(value: Value) -> ApprovalRule | None:
