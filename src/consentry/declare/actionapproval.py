@@ -7,7 +7,8 @@ ask for more. Rules kept:
   only who says `soft` lets a yes be remembered.
 - Whoever names an approver is stricter than who does not. The owner has every role, so `owner` is the
   strictest name; of two other names neither is, and a graph where they meet does not pass its check.
-- The reason is that of the strictest, the action's own before its commands' in the order of calls.
+- The reason is that of the strictest, a command's before the action's own: the one is the host's word, the
+  other a stranger's, and of two that are as strict the host's is shown.
 """
 
 from collections.abc import Iterable
@@ -28,8 +29,8 @@ UNSAID_REASON: Final = "the action asks for approval and does not say why"
 def approval_of(action: GraphAction, host: HostDescription) -> ApprovalRule | None:
     """What is asked before an action of a checked graph runs; None where nobody is asked."""
     own = stated_rule(action.requires_approval)
-    rules = [own] if own is not None else []
-    rules += (each.requires_approval for each in called(action, host) if each.requires_approval)
+    rules = [each.requires_approval for each in called(action, host) if each.requires_approval]
+    rules += [own] if own is not None else []
     if not rules:
         return None
     strictest = next((each for each in rules if each.level is ApprovalLevel.HARD), rules[0])
