@@ -26,6 +26,7 @@ from consentry.cli.terminalanswer import effect_sheet
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consentask import ConsentAsk
 from consentry.decide.escalationask import EscalationAsk
+from consentry.decide.lasting import Lasts
 from consentry.decide.question import Answer, Channel, Outcome, RequestKind
 from consentry.declare.consent import RememberDuration
 from consentry.service.answering import Answered, carried_out, effect_in_sight
@@ -78,6 +79,10 @@ class AnswerPlace:
     def _sheet(self, request: ApprovalRequest, remember: RememberDuration | None) -> Sheet:
         if request.question.kind is RequestKind.CONSENT:
             return consent_sheet(request, ConsentAsk.of(request), remember)
+        if request.question.kind in (RequestKind.CAPABILITY, RequestKind.ACTION):
+            from consentry.cli.moduleprompt import module_sheet  # noqa: PLC0415 - few are a module's
+
+            return module_sheet(request, remember)
         view = effect_in_sight(self.effects, request)
         return usual_sheet(request) if view is None else lines_sheet(effect_sheet(view))
 
@@ -109,6 +114,7 @@ def _document(done: Answered) -> dict[str, object]:
     return {
         "request": done.request.to_json(),
         "consent": None if consent is None else consent.to_json(),
+        "grants": [each.to_json() for each in done.grants],
         "effect": None
         if settled is None
         else {"run": settled.run_id, "result": settled.result.value, "files": settled.files},
@@ -124,7 +130,27 @@ def _lines(done: Answered) -> list[str]:
         return [said, f"  {consent.consent_id}  {terms.lasts.value}{end}  {terms.digest}"]
     if done.settled is not None:
         return [said, f"  {done.settled.result.value}: {safe_line(done.settled.run_id)}"]
+    if question.kind in (RequestKind.CAPABILITY, RequestKind.ACTION):
+        return [said, *_came_of_module(done)]
     return [said, *_became(done.request)]
+
+
+def _came_of_module(done: Answered) -> Iterator[str]:
+    """What an answer means for the module that asked."""
+    request = done.request
+    is_yes = request.status == Outcome.APPROVED
+    if request.status == Outcome.SUPERSEDED:
+        yield f"  no answer counts any more: {safe_line(request.ending)}"
+    elif request.question.kind is RequestKind.CAPABILITY:
+        for grant in done.grants:
+            what = f"{grant.terms.capability_id}  {grant.terms.scope}"
+            yield f"  granted: {safe_line(what)}  {grant.grant_id}"
+        if not is_yes:
+            yield "  nothing is granted; what it wanted to do is rejected"
+    else:
+        lasts = None if request.answer is None else request.answer.lasts
+        span = "for the session that asked" if lasts is Lasts.SESSION else "this once"
+        yield f"  the host may call it, {span}" if is_yes else "  the host does not call it"
 
 
 def _became(request: ApprovalRequest) -> Iterator[str]:

@@ -37,11 +37,16 @@ PAGE = Page(
             "A larger permission set is kept for that code; an operation that is held is opened for "
             "its run alone. Neither is remembered for a time."
         ),
+        (
+            "What a module asks for is approved with --session or --permanent, which lasts until the "
+            "module changes; a command of its host that needs approval, once."
+        ),
     ),
     arguments=(("ID", "A request's id, or the beginning of one; `consentry inbox` lists them."),),
     examples=(
         ("consentry approve request-0198c2f4-…", "look at it, and answer"),
         ("consentry approve 0198c2f4-71 --for 1hour", "remembered for an hour"),
+        ("consentry approve 0198c2f4-71 --session", "a module's question: for its session"),
         (
             "consentry approve 0198c2f4-71 --reason 'release 1.2'",
             "with the reason that is recorded",
@@ -173,6 +178,11 @@ def _remember(
 
 def _require_remembers(request: ApprovalRequest, remember: RememberDuration | None) -> None:
     """Said before the question, not after it was answered."""
+    if request.question.kind in (RequestKind.CAPABILITY, RequestKind.ACTION):
+        from consentry.cli.moduleprompt import require_span  # noqa: PLC0415 - few are a module's
+
+        require_span(request, remember)
+        return
     if remember is None:
         return
     if request.question.kind is not RequestKind.CONSENT:
@@ -192,7 +202,7 @@ OPTIONS: tuple[click.Parameter, ...] = (
         ["--for", "span"], type=OneOf(_TIMES), metavar="TIME", help="For that time: 1hour or 1day."
     ),
     click.Option(
-        ["--permanent"], is_flag=True, help="Until the tool, its version or powers change."
+        ["--permanent"], is_flag=True, help="Until the tool or module, or its powers, change."
     ),
     click.Option(["--reason"], type=Text(), metavar="TEXT", help="Why; recorded with the answer."),
     click.Argument(["ids"], nargs=-1, required=True, type=Text(), metavar="ID..."),

@@ -42,13 +42,24 @@ SPANS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+class Yes:
+    """One of several ways to say yes: what is typed for it, what that does, and for how long it is."""
+
+    key: str
+    word: str
+    doing: str
+    remember: RememberDuration | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sheet:
     """One question as it is put to a person.
 
     `word` has to be typed for a yes; `refusal` says why there can be none; `remember` is for how long
     a yes may be remembered, None where it may not. `is_kept` says that a yes outlives the run, and
     `is_seen_whole` that a yes needs the last page to have been seen all the same. `denies` is how a no
-    is offered, as key and word; the usual ones deny as well.
+    is offered, as key and word; the usual ones deny as well. `yeses` are offered in the place of the
+    usual yes, where a yes has to say for how long it is.
     """
 
     pages: Pages
@@ -61,6 +72,7 @@ class Sheet:
     is_kept: bool = False
     is_seen_whole: bool = False
     denies: tuple[str, str] = ("d", "deny")
+    yeses: tuple[Yes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +126,29 @@ class Dialogue:
             word = self._typed("").lower()
             if word in (*_NO, *self._sheet.denies):
                 return Choice(is_yes=False)
-            if word in _YES:
+            if self._is_yes(word):
                 if self._may_approve() and (reason := self._confirmed()) is not None:
-                    remember = self._options.remember if self._options.is_remembered else None
-                    return Choice(is_yes=True, reason=reason.strip() or None, remember=remember)
+                    return Choice(
+                        is_yes=True, reason=reason.strip() or None, remember=self._remember(word)
+                    )
             elif word == "" and not self._is_last:
                 self._page += 1
                 self._show()
             else:
                 self._change(word)
+
+    def _is_yes(self, word: str) -> bool:
+        """A yes that has to be one of several is none by itself."""
+        yeses = self._sheet.yeses
+        return self._named(word) is not None or (word in _YES and len(yeses) <= 1)
+
+    def _named(self, word: str) -> Yes | None:
+        return next((each for each in self._sheet.yeses if word in (each.key, each.word)), None)
+
+    def _remember(self, word: str) -> RememberDuration | None:
+        if self._sheet.yeses:
+            return (self._named(word) or self._sheet.yeses[0]).remember
+        return self._options.remember if self._options.is_remembered else None
 
     @property
     def _is_last(self) -> bool:
@@ -187,7 +213,8 @@ class Dialogue:
         size = self._terminal.size
         columns = max(size.columns, NARROWEST)
         # Where a box is wider than the terminal, each of its rows takes several.
-        rows = (size.lines - _OWN_LINES - len(self._warnings())) // -(-columns // size.columns)
+        own = _OWN_LINES + len(self._sheet.yeses) + len(self._warnings())
+        rows = (size.lines - own) // -(-columns // size.columns)
         return self._sheet.pages(columns, max(rows, _LEAST_HEIGHT), self._options).pages
 
     def _warnings(self) -> list[str]:
@@ -204,10 +231,11 @@ class Dialogue:
     def _keys_fitted(self) -> str:
         """The words that can be typed, broken between two of them where they are too wide."""
         keys, width = self._keys(), self._terminal.size.columns
-        if len(keys) <= width:
-            return keys
-        at = keys.rfind(_BETWEEN, 0, width)
-        return keys if at < 0 else f"{keys[:at]}\n{keys[at + len(_BETWEEN) :]}"
+        rows: list[str] = []
+        while len(keys) > width and (at := keys.rfind(_BETWEEN, 0, width)) > 0:
+            rows.append(keys[:at])
+            keys = keys[at + len(_BETWEEN) :]
+        return "\n".join([*rows, keys])
 
     def _keys(self) -> str:
         """Which words do what now."""
@@ -215,7 +243,8 @@ class Dialogue:
         if not self._is_last:
             keys.append(f"Enter goes on ({self._page + 1} of {len(self._pages)})")
         if self._sheet.refusal is None:
-            keys.append("a approve")
+            yeses = [f"{each.key} {each.doing}" for each in self._sheet.yeses]
+            keys += yeses or ["a approve"]
         keys.append(" ".join(self._sheet.denies))
         if self._sheet.has_details:
             keys.append("i back" if self._options.shows_details else "i details")

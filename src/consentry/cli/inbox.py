@@ -103,6 +103,10 @@ def _about(request: ApprovalRequest) -> list[str]:
                 return [f"  {_denied(EscalationAsk.of(request))}"]
             case RequestKind.HOLD if HeldAsk.of(request).direct:
                 return [f"  {AT_ONCE}"]
+            case RequestKind.CAPABILITY | RequestKind.ACTION:
+                from consentry.cli.moduleprompt import wish_line  # noqa: PLC0415 - few are
+
+                return [f"  {wish_line(request)}"]
             case _:
                 return []
     except ConsentryError:

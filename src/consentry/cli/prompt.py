@@ -40,6 +40,8 @@ from consentry.service.surroundings import Surroundings
 from consentry.store.journal import Journal
 
 NO_PRESETS: Final = Presets()
+_LASTING: Final = (RequestKind.CONSENT, RequestKind.CAPABILITY, RequestKind.ACTION)
+"""The questions whose yes says for how long it is."""
 
 SheetOf: TypeAlias = Callable[[ApprovalRequest], Sheet]
 
@@ -94,7 +96,7 @@ class TerminalPrompt:
     def _answer(self, request: ApprovalRequest, choice: Choice) -> Answer:
         if not choice.is_yes:
             return self._no(None)
-        if request.question.kind is not RequestKind.CONSENT:
+        if request.question.kind not in _LASTING:
             return Answer(Outcome.APPROVED, self.who, Role.OWNER, self.channel, choice.reason)
         lasts, until = lasting(choice.remember, self.clock.now())
         return Answer(
@@ -130,6 +132,10 @@ def usual_sheet(request: ApprovalRequest) -> Sheet:
             return escalation_sheet(request)
         case RequestKind.HOLD:
             return hold_sheet(request)
+        case RequestKind.CAPABILITY | RequestKind.ACTION:
+            from consentry.cli.moduleprompt import module_sheet  # noqa: PLC0415 - few are a module's
+
+            return module_sheet(request)
         case _:
             return Sheet(lambda width, height, _: plain_pages(request, width, height))
 

@@ -71,6 +71,21 @@ SECTIONS = (
         ),
     ),
     CommandSection(
+        "Let others extend your application",
+        (
+            CommandRow(
+                "module",
+                "consentry.cli.module:module",
+                "Import modules into an application, see what they want, stop them",
+            ),
+            CommandRow(
+                "grants",
+                "consentry.cli.grants:grants",
+                "List what modules were granted, take it back, and tell why",
+            ),
+        ),
+    ),
+    CommandSection(
         "Examine code before it lands",
         (
             CommandRow(

@@ -167,7 +167,7 @@ class CapabilityAsk:
         ]
         for each in self.wanted:
             lines += [f"{_line(each.capability_id)}: {_line(each.scope)}"]
-            lines += [f"  never: {_line(limit)}" for limit in each.limits]
+            lines += [f"  limit: {_line(limit)}" for limit in each.limits]
             if each.lack is RejectCode.GRANT_STALE:
                 lines += [
                     "  granted before, for what the module was then; that does not count any more"

@@ -43,6 +43,11 @@ class ModuleMode(StrEnum):
         """Whether what a module declared can be shown."""
         return self is not ModuleMode.DENY_ALL
 
+    def lets_more_than(self, other: "ModuleMode") -> bool:
+        """Whether going there from the other one loosens anything; the members stand in that order."""
+        order = list(ModuleMode)
+        return order.index(self) > order.index(other)
+
 
 @dataclass(frozen=True, slots=True)
 class ModeSetting:

@@ -4,7 +4,8 @@ The process that asked may do the same at the same moment. Of the two one does i
 it done. What belongs to another machine is only answered here, and carried out there.
 
 For code that wants a larger permission set nothing is left to do: the set is stored by the transaction
-that writes the answer. What is held in a run is opened by that run, which watches for the answer.
+that writes the answer. What is held in a run is opened by that run, which watches for the answer. What a
+module asks for is granted by the transaction that writes the answer, too; here it is only looked up.
 """
 
 from consentry.base.codes import Code
@@ -12,6 +13,8 @@ from consentry.base.errors import ConsentryError
 from consentry.base.values import dataclass
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consent import Consent
+from consentry.decide.grant import Grant
+from consentry.decide.lasting import Lasts
 from consentry.decide.question import Outcome, RequestKind
 from consentry.service.consenting import consent_for
 from consentry.service.effects import EffectView, effect_of
@@ -26,6 +29,7 @@ class Answered:
     request: ApprovalRequest
     consent: Consent | None = None
     settled: Settled | None = None
+    grants: tuple[Grant, ...] = ()
 
 
 def carried_out(place: Place, request: ApprovalRequest) -> Answered:
@@ -33,6 +37,8 @@ def carried_out(place: Place, request: ApprovalRequest) -> Answered:
     is_yes = request.status == Outcome.APPROVED
     if request.question.kind is RequestKind.CONSENT:
         return Answered(request, consent=consent_for(place.journal, request) if is_yes else None)
+    if request.question.kind is RequestKind.CAPABILITY:
+        return Answered(request, grants=_granted(place, request) if is_yes else ())
     run = run_of(place, request)
     if run is None:
         return Answered(request)
@@ -43,6 +49,28 @@ def carried_out(place: Place, request: ApprovalRequest) -> Answered:
             raise
         return Answered(request)  # by whoever asked
     return Answered(request, settled=settled)
+
+
+def _granted(place: Place, request: ApprovalRequest) -> tuple[Grant, ...]:
+    """What the yes to a module's question stands for: given with it, or the same one from before."""
+    from consentry.decide.capabilityask import CapabilityAsk  # noqa: PLC0415 - few are a module's
+    from consentry.store.grants import grants_where  # noqa: PLC0415 - as above
+
+    ask, answer = CapabilityAsk.of(request), request.answer
+    names = {each.capability_id for each in ask.wanted}
+    scope = "session" if answer is not None and answer.lasts is Lasts.SESSION else "persistent"
+    session_id = ask.session_id if scope == "session" else None
+    module = ask.module
+    where = (
+        "host_id = ? AND module_id = ? AND module_version = ? AND package_digest = ? "
+        "AND scope = ? AND coalesce(session_id, '') = ? AND revoked_at IS NULL"
+    )
+    content = (module.host_id, module.module_id, module.module_version, module.package_digest)
+    found = grants_where(place.journal, where, (*content, scope, session_id or ""))
+    by = None if answer is None else answer.by
+    return tuple(
+        each for each in found if each.terms.capability_id in names and each.terms.given_by == by
+    )
 
 
 def run_of(place: Place, request: ApprovalRequest) -> str | None:

@@ -234,6 +234,13 @@ def grants_where(
     return _TABLE.select(journal.database, where, values, rest)
 
 
+def last_grant_where(journal: Journal, where: str, values: Sequence[Value]) -> Grant | None:
+    """The youngest of the grants that fit."""
+    rest = "ORDER BY given_at DESC, grant_id DESC LIMIT 1"
+    found = _TABLE.select(journal.database, where, values, rest)
+    return found[0] if found else None
+
+
 def _content(terms: GrantTerms) -> tuple[str, Digest]:
     return terms.module_version, terms.package_digest
 

@@ -21,6 +21,7 @@ from consentry.decide.session import (
 )
 from consentry.record.envelope import Context
 from consentry.record.events import EventType
+from consentry.store.database import Database
 from consentry.store.journal import About, Journal, picked
 from consentry.store.ledger import Ledger
 from consentry.store.rows import Overtaken, Table
@@ -118,3 +119,8 @@ class StoredSessions:
 
 def _about(session: Session) -> About:
     return About(session.session_id, session_id=session.session_id)
+
+
+def sessions_not_ended(database: Database) -> list[Session]:
+    """Those that nobody has ended yet, oldest first, as they stand: looking changes nothing here."""
+    return _TABLE.select(database, _GOES_ON, (), _OLDEST_FIRST)
