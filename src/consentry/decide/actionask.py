@@ -61,6 +61,11 @@ class ActionAsk:
         check_id_field("actionRunId", self.run.action_run_id, ACTION_PREFIX)
 
     @property
+    def subject(self) -> str:
+        """Who asks: the module, never the person who clicked."""
+        return subject_of(self.run.module.module_id)
+
+    @property
     def is_rememberable(self) -> bool:
         """Whether a yes may hold for the session."""
         return self.rule.level is ApprovalLevel.SOFT
@@ -74,7 +79,7 @@ class ActionAsk:
             "commands": list(self.run.commands),
             "origin": self.run.origin.value,
             "sessionId": self.session_id,
-            "level": self.rule.level.value,
+            **self.rule.to_json(),
         }
         if not self.is_rememberable:
             bound |= {"actionRunId": self.run.action_run_id, "arguments": self.arguments}
@@ -85,7 +90,7 @@ class ActionAsk:
         module, called = self.run.module, ", ".join(self.run.commands)
         return Question(
             kind=RequestKind.ACTION,
-            subject=subject_of(module.module_id),
+            subject=self.subject,
             text=f"may {module.module_id} in {module.host_id} call {called} now?",
             preview=self.to_json(),
             digest=self.digest,
@@ -190,7 +195,8 @@ class ActionAsk:
         except ConsentryError as wrong:
             message = f"what `{request.request_id}` asks for cannot be read: {wrong.message}"
             raise BadInput(Code.DECISION_FIELD, message) from wrong
-        if (question.digest, question.session_id) != (ask.digest, ask.session_id):
+        is_same = (question.subject, question.digest) == (ask.subject, ask.digest)
+        if not is_same or question.session_id != ask.session_id:
             raise problem("digest", "what was shown is another question")
         return ask
 

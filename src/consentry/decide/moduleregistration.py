@@ -17,6 +17,7 @@ from consentry.decide.fields import check_id_field
 ACTION_PREFIX: Final = "action"
 MOST_SAID: Final = 200
 """So many letters of a module's own words stand in a question or an event."""
+_DIGESTED: Final = "sha256:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,10 @@ class Registration:
 def action_key(action_id: str) -> str:
     """How an action is named in questions and events: its id, or a digest of one that is no name.
 
-    A package may call a binding anything, also something of megabytes.
+    A package may call a binding anything, also something of megabytes, or what is another one's digest.
     """
-    if len(action_id) <= MOST_SAID and action_id.isprintable():
+    is_name = action_id.isprintable() and not action_id.startswith(_DIGESTED)
+    if len(action_id) <= MOST_SAID and is_name:
         return action_id
     return digest_bytes(action_id.encode())
 

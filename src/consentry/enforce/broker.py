@@ -13,8 +13,9 @@ of the module and may do for it is a `ModuleCall`:
 Each is there only if the command declares the capability, and is asked of the gate again in the moment of
 its use, so that a grant that is revoked in the middle of an action ends it there. What a command did not
 declare is `capability-policy-violation`, also when the module was granted it: the capability was cleared
-for what the person saw, not for this. A handler that swallows the refusal does not get away with it: the
-action is rejected when it returns.
+for what the person saw, not for this. A handler that swallows the refusal, or makes another error of it,
+does not get away with it: the action is rejected when it returns. A call that is kept beyond its end is
+worth nothing.
 
 Lasting changes go through transactions and nothing else. A host has no transaction interface yet, so
 every write is refused with `capability-policy-violation`, and there is no other way to write.
@@ -22,12 +23,13 @@ every write is refused with `capability-policy-violation`, and there is no other
 Not promised: confinement of the handler. It is the host's code in the host's process.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, NoReturn, Protocol
 
 from consentry.base.canonical import Json
 from consentry.base.codes import Code
-from consentry.base.errors import Refused
+from consentry.base.errors import ConsentryError, Refused, UsageProblem
 from consentry.base.frozenjson import frozen
 from consentry.base.values import dataclass
 from consentry.decide.capabilitycheck import RejectCode, Rejection
@@ -110,12 +112,14 @@ class GatedStorage:
     def put(self, key: str, value: Json) -> None:
         """Keeps a JSON-safe value under a key."""
         self._call.require(STORES)
-        self._storage.put(key, value)
+        with self._call.noting():
+            self._storage.put(key, value)
 
     def remove(self, key: str) -> None:
         """Forgets a key; one that is not there is no error."""
         self._call.require(STORES)
-        self._storage.remove(key)
+        with self._call.noting():
+            self._storage.remove(key)
 
     def keys(self) -> tuple[str, ...]:
         """All keys of the module."""
@@ -129,6 +133,7 @@ class ModuleCall:
     __slots__ = (
         "_command",
         "_gate",
+        "_is_over",
         "_powers",
         "_target",
         "arguments",
@@ -154,7 +159,8 @@ class ModuleCall:
         self.arguments = frozen(arguments)
         self.payload = frozen(payload)
         self.context = frozen(context)
-        self.refusal: CapabilityRejected | None = None
+        self.refusal: ConsentryError | None = None
+        self._is_over = False
         self._command = command
         self._gate = gate
         self._powers = powers
@@ -186,7 +192,8 @@ class ModuleCall:
         if self._target is None:
             self._refuse(EXPORTS, "the user chose no target for this export")
         given = content.encode() if isinstance(content, str) else content
-        return self._powers.export(self._target, given)
+        with self.noting():
+            return self._powers.export(self._target, given)
 
     def write(self, operations: Json = None) -> NoReturn:  # noqa: ARG002 - for transactions
         """Refused: lasting changes go through transactions, and this host has none."""
@@ -196,14 +203,26 @@ class ModuleCall:
         """Raises unless the command declares this capability, and it holds in this moment."""
         if self.refusal is not None:
             raise self.refusal
+        if self._is_over:
+            raise violation(capability_id, f"this call of `{self.command_id}` is over")
         if capability_id not in self._command.capabilities:
             why = f"`{self.command_id}` does not declare `{capability_id}`"
             self._refuse(capability_id, why)
-        try:
+        with self.noting():
             self._gate.require(self.run, capability_id)
-        except CapabilityRejected as refusal:
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Remembers what the gate refuses inside the block: the grant, or the module itself, is gone."""
+        try:
+            yield
+        except (CapabilityRejected, UsageProblem) as refusal:
             self.refusal = refusal
             raise
+
+    def end(self) -> None:
+        """Nothing can be done with it from here on."""
+        self._is_over = True
 
     def _refuse(self, capability_id: str, why: str) -> NoReturn:
         self.refusal = violation(capability_id, why)

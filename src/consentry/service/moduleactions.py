@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 from consentry.base.canonical import Json
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
-from consentry.base.frozenjson import frozen
+from consentry.base.frozenjson import frozen, thawed
 from consentry.base.units import Duration
 from consentry.base.values import dataclass, field, replace
 from consentry.decide.actionask import ActionAsk
@@ -36,7 +36,7 @@ from consentry.decide.capabilitycheck import (
 from consentry.decide.identity import Role
 from consentry.decide.lasting import Lasts
 from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, action_key, said
-from consentry.decide.question import Outcome, RequestKind
+from consentry.decide.question import BY_SYSTEM, Outcome, RequestKind
 from consentry.declare.actionapproval import approval_of
 from consentry.declare.actiongraph import GraphAction, GraphSurface
 from consentry.declare.hostdescription import ApprovalRule, HostDescription
@@ -61,6 +61,7 @@ Handler: TypeAlias = Callable[[ModuleCall], Any]
 """A command's own code in the host; its answer is the host's business."""
 
 _USUAL_WAIT: Final = Duration(10_000)
+_MOST_LOOKED_AT: Final = 16
 _SURFACES: Final = {
     Origin.AUTOMATION: GraphSurface.AUTOMATION,
     Origin.BACKGROUND: GraphSurface.BACKGROUND,
@@ -159,11 +160,14 @@ class ActionRunner:
 
     def run(self, wish: ActionWish) -> ActionOutcome:
         """The outcome; raises where there is no such action, or the host's own code raises."""
-        frozen(wish.arguments)  # what is no JSON is told before anybody is asked about it
-        module = self._modules.of(
-            wish.module_id, self._gate.standing(wish.module_id).identity.package_digest
+        # What is no JSON is told before anybody is asked about it; what is asked about is a copy that
+        # stays as it was shown.
+        wish = replace(wish, arguments=thawed(frozen(wish.arguments)))
+        module = self._modules.of(self._gate.standing(wish.module_id))
+        resumed = wish.resumes
+        action = (
+            module.action(wish.action_id) if resumed is None else self._resumed(resumed, module)
         )
-        action = module.action(wish.action_id)
         if action is None:
             message = f"`{wish.module_id}` has no action `{wish.action_id}`"
             raise UsageProblem(Code.MODULE_UNKNOWN, message)
@@ -184,6 +188,17 @@ class ActionRunner:
         if begun.rejection is not None:
             return self._refused(wanted, begun, begun.rejection)
         return self._carried_out(wish, module, action, wanted, begun)
+
+    def _resumed(self, request: ApprovalRequest, module: LoadedModule) -> GraphAction | None:
+        """The action that a question was about; raises where its graph makes it another one by now."""
+        ask = ActionAsk.of(request)
+        action = module.recorded(str(ask.run.action_id))
+        if action is None:
+            return None
+        if (action.calls, approval_of(action, self._host)) != (ask.run.commands, ask.rule):
+            message = f"`{request.request_id}` opens nothing any more: the action was changed since"
+            raise Refused(Code.APPROVAL_SUPERSEDED, message)
+        return action
 
     def _wanted(self, wish: ActionWish, module: LoadedModule, action: GraphAction) -> Wanted:
         needed = required_capabilities(
@@ -232,6 +247,7 @@ class ActionRunner:
             role = None if command is None else command.role
             if role is not None and wish.role not in (role, Role.OWNER):
                 why = f"`{call}` is for somebody who is `{role}`, not `{wish.role}`"
+                self._gate.end(wanted.run, "rejected", Code.COMMAND_REFUSED.value)
                 return _not_done(wanted, result, Code.COMMAND_REFUSED.value, why)
         return None
 
@@ -247,18 +263,25 @@ class ActionRunner:
         if rule is None:
             return None
         request = self._approval(wish, rule, wanted)
+        if request is None:
+            why = "the command needs approval, and nobody is to be asked"
+            return _not_done(wanted, result, Code.APPROVAL_PENDING.value, why)
         answer = request.answer
         if answer is None:
             return _waiting(wanted, result, request.request_id)
         if answer.outcome is not Outcome.APPROVED:
             code = _ENDINGS[answer.outcome].value
             return _not_done(wanted, result, code, request.ending, request.request_id)
+        # Once more, on whatever way the answer came.
+        ActionAsk.of(request).require_takes(answer)
         if answer.lasts is Lasts.SESSION:
             return None
         now = self._desk.journal.clock.now()
         return spent_approval(request.request_id, wanted.run, now)
 
-    def _approval(self, wish: ActionWish, rule: ApprovalRule, wanted: Wanted) -> ApprovalRequest:
+    def _approval(
+        self, wish: ActionWish, rule: ApprovalRule, wanted: Wanted
+    ) -> ApprovalRequest | None:
         """The question about this call as it stands: resumed, remembered, waiting, or put now."""
         if wish.resumes is not None:
             return self._desk.look(wish.resumes.request_id)
@@ -271,22 +294,34 @@ class ActionRunner:
             wanted.label,
             wish.arguments,
         )
-        if ask.is_rememberable:
-            for earlier in self._desk.requests.latest_about(ask.digest, 1):
-                is_yes = earlier.answer is not None and earlier.answer.lasts is Lasts.SESSION
-                if is_yes or self._desk.look(earlier.request_id).is_pending:
-                    return earlier
-        if wish.origin.is_automation:
+        request = self._remembered(ask)
+        if request is None and wish.origin.is_automation:
             waiting = self._waiting_already(ask)
             if waiting is not None:
                 return waiting
-        if not wish.asks:
-            message = "the command needs approval, and nobody is to be asked"
-            raise Refused(Code.APPROVAL_PENDING, message)
-        request = self._desk.ask(ask.question(), Waits.PROMPT)
-        if wish.waits or wish.asker is not None:
+        if request is None:
+            if not wish.asks:
+                return None
+            request = self._desk.ask(ask.question(), Waits.PROMPT)
+        if request.is_pending and (wish.waits or wish.asker is not None):
             request = self._desk.wait(request, wish.asker)
         return request
+
+    def _remembered(self, ask: ActionAsk) -> ApprovalRequest | None:
+        """Of a soft rule, the yes for the session if that was the last word, or the same call that waits.
+
+        A call with other arguments is another question: who answers sees what they say yes to.
+        """
+        if not ask.is_rememberable:
+            return None
+        for each in self._desk.requests.latest_about(ask.digest, _MOST_LOOKED_AT):
+            earlier = self._desk.look(each.request_id)
+            if earlier.answer is None:
+                if ActionAsk.of(earlier).arguments == ask.arguments:
+                    return earlier
+            elif earlier.answer.outcome not in BY_SYSTEM:
+                return earlier if earlier.answer.lasts is Lasts.SESSION else None
+        return None
 
     def _waiting_already(self, ask: ActionAsk) -> ApprovalRequest | None:
         """A question about the same call that nobody answered yet; what runs by itself may not pile them up."""
@@ -358,7 +393,15 @@ class ActionRunner:
                 arguments=wish.arguments,
                 target=wish.target,
             )
-            answer = handler(call)
+            try:
+                answer = handler(call)
+            except Exception as problem:
+                # Whatever it makes of a refusal, the refusal is what happened.
+                if call.refusal is None or problem is call.refusal:
+                    raise
+                raise call.refusal from problem
+            finally:
+                call.end()
         if call.refusal is not None:
             raise call.refusal
         return answer

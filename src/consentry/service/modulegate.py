@@ -148,9 +148,8 @@ class ModuleGate:
         raise LedgerProblem(Code.LEDGER_BUSY, "others keep changing this module at once")
 
     def reject(self, wanted: Wanted, rejection: Rejection) -> None:
-        """Puts the refusal on record."""
-        standing = self.standing(wanted.run.module.module_id)
-        self._checks.record_rejected(standing, rejection, wanted.run)
+        """Puts the refusal on record, also where the module is gone by now."""
+        self._checks.record_rejected(rejection, wanted.run)
 
     def end(self, run: ActionRun, outcome: str, code: str | None = None) -> None:
         """Puts on record how an action that was begun ended."""

@@ -295,13 +295,14 @@ class ModuleHost:
             message = f"`{request.request_id}` was not asked by a module of this host"
             raise Refused(Code.ANSWER_REFUSED, message)
         self._require_passphrase(passphrase)
-        outcome, lasts = _decided(decision)
+        # A prompt that was closed is no yes, whatever stood in it.
+        outcome, lasts = _decided(CapabilityDecision.DENY if cancelled else decision)
         answer = Answer(
             outcome,
             by or self.user,
             Role(role),
             Channel.LIBRARY,
-            CANCELLED if cancelled and outcome is Outcome.DENIED else reason,
+            CANCELLED if cancelled else reason,
             lasts,
         )
         return self._desk.answer(request.request_id, answer)
@@ -348,8 +349,7 @@ class ModuleHost:
         self.close()
 
     def _module(self, module_id: str) -> LoadedModule:
-        digest = self._gate.standing(module_id).identity.package_digest
-        return self._loaded.of(module_id, digest)
+        return self._loaded.of(self._gate.standing(module_id))
 
     def _wish_for(
         self, module: LoadedModule, needed: tuple[str, ...], action_id: str | None

@@ -7,11 +7,11 @@ nothing until it is imported anew or the host is what it was.
 
 import json
 
-from consentry.base.canonical import Digest, canonical_json
+from consentry.base.canonical import canonical_json
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, UsageProblem
 from consentry.base.values import dataclass
-from consentry.decide.capabilitycheck import ModuleIdentity
+from consentry.decide.capabilitycheck import ModuleIdentity, Standing
 from consentry.decide.moduleregistration import Registration, action_key
 from consentry.declare.actiongraph import ActionGraph, GraphAction, read_action_graph
 from consentry.declare.actiongraphcheck import check_action_graph
@@ -32,8 +32,11 @@ class LoadedModule:
 
     def action(self, action_id: str) -> GraphAction | None:
         """The action of this id, or of the name that its questions and events have."""
-        named = (each for each in self.graph.actions if action_key(each.id) == action_id)
-        return self.graph.action(action_id) or next(named, None)
+        return self.graph.action(action_id) or self.recorded(action_id)
+
+    def recorded(self, key: str) -> GraphAction | None:
+        """The action that questions and events name so; never another one whose id it is."""
+        return next((each for each in self.graph.actions if action_key(each.id) == key), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +63,29 @@ def loaded(registration: Registration, host: HostDescription) -> LoadedModule | 
 
 
 class LoadedModules:
-    """Those of one host, each kept while its content is the one that is registered."""
+    """Those of one host, each kept until its registration changes.
+
+    The same package can be imported once more with another graph, so it is the revision that tells.
+    """
 
     def __init__(self, modules: StoredModules, host: HostDescription) -> None:
         self._modules = modules
         self._host = host
-        self._kept: dict[str, LoadedModule | Unfit] = {}
+        self._kept: dict[str, tuple[int, LoadedModule | Unfit]] = {}
 
-    def of(self, module_id: str, digest: Digest) -> LoadedModule:
-        """The module with that content; raises where it does not fit, or is another one by now."""
-        kept = self._kept.get(module_id)
-        if kept is None or kept.identity.package_digest != digest:
+    def of(self, standing: Standing) -> LoadedModule:
+        """The module that stands so; raises where it does not fit, or is another one by now."""
+        module_id = standing.identity.module_id
+        revision, found = self._kept.get(module_id, (None, None))
+        if found is None or found.identity != standing.identity or revision != standing.revision:
             registration = self._modules.find(self._host.host_id, module_id)
-            if registration is None or registration.identity.package_digest != digest:
+            if registration is None or registration.identity != standing.identity:
                 raise _unknown(f"`{module_id}` was replaced or removed meanwhile")
-            kept = self._kept[module_id] = loaded(registration, self._host)
-        if isinstance(kept, Unfit):
-            raise _unknown(f"`{module_id}` does not fit this host: {kept.problem}")
-        return kept
+            found = loaded(registration, self._host)
+            self._kept[module_id] = (registration.revision, found)
+        if isinstance(found, Unfit):
+            raise _unknown(f"`{module_id}` does not fit this host: {found.problem}")
+        return found
 
     def all(self) -> list[LoadedModule | Unfit]:
         """Every registered module of the host."""

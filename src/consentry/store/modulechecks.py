@@ -69,9 +69,12 @@ _BLOCKS: Final = (
 _HOLD: Final = (
     "UPDATE module SET revision = revision WHERE host_id = ? AND module_id = ? AND revision = ?"
 )
+# Only while the module is the one that was refused, and the mode still says so.
 _BLOCK: Final = (
     "INSERT INTO module_block (host_id, module_id, action_id, code, capability_id, blocked_at) "
-    "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    "SELECT host_id, module_id, ?, ?, ?, ? FROM module WHERE host_id = ? AND module_id = ? "
+    "AND module_version = ? AND package_digest = ? "
+    "AND (SELECT mode FROM module_mode) = 'block-rejected' ON CONFLICT DO NOTHING"
 )
 _SPEND: Final = (
     "INSERT INTO module_action (request_id, action_run_id, begun_at) VALUES (?, ?, ?) "
@@ -160,10 +163,13 @@ class ModuleChecks:
 
         journal.record(*drafts, change=hold_and_change)
 
-    def record_rejected(self, standing: Standing, rejection: Rejection, run: ActionRun) -> None:
-        """Records that the action was refused, and blocks it where the mode says so."""
+    def record_rejected(self, rejection: Rejection, run: ActionRun) -> None:
+        """Records that the action was refused, and blocks it where the mode says so.
+
+        It is about the very module that acted, whatever became of its registration since.
+        """
         journal, now = self._journal, self._journal.clock.now()
-        identity = standing.identity
+        identity = run.module
         facts = CapabilityFacts(
             identity,
             rejection.capability_id,
@@ -174,16 +180,15 @@ class ModuleChecks:
         )
         about = About(subject_of(identity.module_id))
         draft = capability_draft(journal, EventType.CHECK_REJECTED, facts, BY_SYSTEM, about, now)
-        action_id = run.action_id
-        # What only shows something calls nothing, and is not blocked beyond its own check.
-        is_to_block = standing.mode is ModuleMode.BLOCK_REJECTED and bool(run.commands)
 
         def change(transaction: Transaction) -> None:
-            if not is_to_block:
+            # What only shows something calls nothing, and is not blocked beyond its own check.
+            if run.action_id is None or not run.commands:
                 return
             place = (identity.host_id, identity.module_id)
-            reason = (rejection.code.value, rejection.capability_id, str(now))
-            if transaction.run(_BLOCK, (*place, action_id, *reason)) == 1:
+            content = (identity.module_version, identity.package_digest)
+            blocked = (run.action_id, rejection.code.value, rejection.capability_id, str(now))
+            if transaction.run(_BLOCK, (*blocked, *place, *content)) == 1:
                 transaction.run(_COUNT_UP, place)
 
         journal.record(draft, change=change)

@@ -234,6 +234,8 @@ class StoredModules:
         def change(transaction: Transaction) -> None:
             _run(transaction, _SET_MODE, (mode.value, by, str(now)))
             _run(transaction, "DELETE FROM module_block", ())
+            # There and back again between two looks would leave what was loaded looking fresh.
+            _run(transaction, "UPDATE module SET revision = revision + 1", ())
 
         self._journal.record(draft, change=change)
         return before
