@@ -22,7 +22,7 @@ _LOOKS = {"done": "done", "waiting": "waiting", "rejected": "rejected"}
 def board_page(deeds: Deeds, record: Record, token: str) -> bytes:
     """The whole board as it is now."""
     pending = deeds.host.pending()
-    questions = [question_card(each, token, deeds.host.session_id) for each in pending]
+    questions = [question_card(each, token, deeds.host) for each in pending]
     main = element(
         "main",
         _outcome(deeds.last),
@@ -93,9 +93,13 @@ def _outcome(told: Told | None) -> Markup | None:
     states = [element("li", each) for each in told.states]
     return element(
         "section",
-        element("strong", told.title),
-        element("span", told.status, _class="status"),
-        element("code", told.code) if told.code else None,
+        element(
+            "div",
+            element("strong", told.title),
+            element("span", told.status, _class="status"),
+            element("code", told.code) if told.code else None,
+            _class="row",
+        ),
         element("p", told.why) if told.why else None,
         *(element("p", each, _class="result") for each in told.results),
         element("ol", *states, _class="states") if states else None,
@@ -196,5 +200,8 @@ def _clock(at: str) -> str:
 
 
 def _footer(deeds: Deeds) -> Markup:
-    words = "Modules are data: no code of theirs runs, and none of them can change a note. This session is"
+    words = (
+        "Modules are data: no code of theirs runs, and none of them can change a note. "
+        "What you allow for this session ends when the board is closed."
+    )
     return element("footer", element("p", words), element("code", deeds.host.session_id))

@@ -8,6 +8,8 @@ from consentry.modules import (
     ActionAsk,
     ApprovalRequest,
     CapabilityAsk,
+    HostDescription,
+    ModuleHost,
     Origin,
     RejectCode,
     RequestKind,
@@ -35,11 +37,11 @@ def button(label: str, _class: str = "", **attributes: str) -> Markup:
     return element("button", label, type="submit", _class=_class or None, **attributes)
 
 
-def question_card(request: ApprovalRequest, token: str, session_id: str) -> Markup:
+def question_card(request: ApprovalRequest, token: str, host: ModuleHost) -> Markup:
     """One question with its answers."""
     if request.question.kind is RequestKind.CAPABILITY:
-        return _about_capabilities(CapabilityAsk.of(request), request, token, session_id)
-    return _about_action(ActionAsk.of(request), request, token)
+        return _about_capabilities(CapabilityAsk.of(request), request, token, host.session_id)
+    return _about_action(ActionAsk.of(request), request, token, host.description)
 
 
 def _about_capabilities(
@@ -80,8 +82,15 @@ def _about_capabilities(
     )
 
 
-def _about_action(ask: ActionAsk, request: ApprovalRequest, token: str) -> Markup:
+def _about_action(
+    ask: ActionAsk, request: ApprovalRequest, token: str, host: HostDescription
+) -> Markup:
     module = ask.run.module
+    declared = (host.command(each) for each in ask.run.commands)
+    rules = (each.requires_approval for each in declared if each is not None)
+    # A graph may ask for more than its commands do, and then the reason is the module's own word.
+    is_ours = ask.rule.reason in [each.reason for each in rules if each is not None]
+    why = ask.rule.reason if is_ours else f"the module wants you to be asked: “{ask.rule.reason}”"
     answers = [
         button("Yes, this once", "yes", name="decision", value="once"),
         button("Yes, for this session", "yes", name="decision", value="session")
@@ -94,7 +103,7 @@ def _about_action(ask: ActionAsk, request: ApprovalRequest, token: str) -> Marku
         request,
         token,
         f"{module.module_id} {module.module_version} is about to call {', '.join(ask.run.commands)}",
-        element("p", f"The board asks because {ask.rule.reason}."),
+        element("p", f"The board asks because {why}."),
         _own_words(ask.display_name, ask.label),
         _facts(request, ask.run.commands, ask.run.origin, module.package_digest),
         answers,
