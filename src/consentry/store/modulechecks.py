@@ -56,10 +56,11 @@ _SESSION_GRANTS: Final = (
     "AND revoked_at IS NULL AND module_version = ? AND package_digest = ? "
     "ORDER BY given_at, grant_id"
 )
+# What is for another session that goes on was never given to this one, also when it is void.
 _STALE: Final = (
     "SELECT 1 FROM capability_grant WHERE host_id = ? AND module_id = ? AND capability_id = ? "
-    "AND (revoked_at IS NULL OR revoked_by = 'system') AND (revoked_by = 'system' "
-    "OR scope = 'persistent' OR NOT EXISTS (SELECT 1 FROM session "
+    "AND (revoked_at IS NULL OR revoked_by = 'system') AND (scope = 'persistent' "
+    "OR session_id = ? OR NOT EXISTS (SELECT 1 FROM session "
     "WHERE session.session_id = capability_grant.session_id AND session.ended_at IS NULL)) LIMIT 1"
 )
 _BLOCKS: Final = (
@@ -242,7 +243,7 @@ class ModuleChecks:
         stale = frozenset(
             each
             for each in requested - granted.keys()
-            if any(True for _ in view.rows(_STALE, (*place, each)))
+            if any(True for _ in view.rows(_STALE, (*place, each, self._session_id)))
         )
         return Standing(
             identity=identity,

@@ -1,4 +1,8 @@
-"""Sessions in the store: one for each terminal's leader, ended by whoever sees that it is over."""
+"""Sessions in the store: one for each terminal's leader, ended by whoever sees that it is over.
+
+What was granted to a module for a session ends with it: the module's revision counts up in the transaction
+that ends the session, so that nobody, in whichever session, goes on with what was loaded before.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,7 +25,7 @@ from consentry.decide.session import (
 )
 from consentry.record.envelope import Context
 from consentry.record.events import EventType
-from consentry.store.database import Database
+from consentry.store.database import Database, Transaction
 from consentry.store.journal import About, Journal, picked
 from consentry.store.ledger import Ledger
 from consentry.store.rows import Overtaken, Table
@@ -29,6 +33,10 @@ from consentry.store.rows import Overtaken, Table
 _TABLE = Table("session", FIELDS, frozenset({"leader"}), Session.from_json)
 _GOES_ON = "ended_at IS NULL"
 _OLDEST_FIRST = "ORDER BY started_at, session_id"
+_COUNT_UP = (
+    "UPDATE module SET revision = revision + 1 WHERE (host_id, module_id) IN "
+    "(SELECT host_id, module_id FROM capability_grant WHERE session_id = ? AND scope = 'session')"
+)
 
 
 class StoredSessions:
@@ -107,11 +115,13 @@ class StoredSessions:
         names = ("endedAt", "endedWhy")
         payload = picked(ended.to_json(), "sessionId", *names)
         draft = journal.draft(EventType.SESSION_ENDED, _about(ended), payload, now)
+
+        def change(transaction: Transaction) -> None:
+            _TABLE.update(transaction, ended, names, _GOES_ON)
+            transaction.run(_COUNT_UP, (session.session_id,))
+
         try:
-            journal.record(
-                draft,
-                change=lambda transaction: _TABLE.update(transaction, ended, names, _GOES_ON),
-            )
+            journal.record(draft, change=change)
         except Overtaken:
             return _TABLE.find(journal.database, session.session_id) or ended
         return ended

@@ -101,7 +101,7 @@ _INDEXES = (
     ),
     (
         "CREATE INDEX capability_grant_of_session ON capability_grant (session_id, host_id, module_id) "
-        "WHERE revoked_at IS NULL AND scope = 'session'"
+        "WHERE scope = 'session'"
     ),
     # What was voided or went with its session is asked for only to tell stale from never given.
     (
