@@ -1,12 +1,13 @@
 """A home folder, a project and the surroundings of a command started there; all real folders."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from consentry.service.surroundings import Surroundings
+from tests.service.modulehosting import Board
 from tests.store.conftest import postgres_server, postgres_url, store
 
 __all__ = ["postgres_server", "postgres_url", "store"]  # fixtures that tests here ask for by name
@@ -49,3 +50,11 @@ def around(home: Path, project: Path, tmp_path: Path) -> MakeAround:
         )
 
     return make
+
+
+@pytest.fixture
+def board(home: Path) -> Iterator[Board]:
+    """An application that modules are imported into."""
+    made = Board(home)
+    yield made
+    made.host.close()
