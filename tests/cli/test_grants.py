@@ -118,13 +118,13 @@ def test_what_is_to_be_revoked_has_to_be_said(consentry: CommandLine) -> None:
         ("grant-0198c2f4-7100", "--capability", "state.read"),
     ):
         assert_error(consentry("grants", "revoke", *words), Code.USAGE)
-    for words in ("grant-0198c2f4-7100", "grant-01", "\u202e"):
-        assert_error(consentry("grants", "revoke", words), Code.ID_UNKNOWN)
+    for word in ("grant-0198c2f4-7100", "grant-01", "\u202e"):
+        assert_error(consentry("grants", "revoke", word), Code.ID_UNKNOWN)
     assert_error(consentry("grants", "revoke", "--module", "nobody"), Code.MODULE_UNKNOWN)
     imported(consentry, host=other_host())
     assert_error(consentry("grants", "revoke", "--module", "note-tools"), Code.HOST_UNKNOWN)
-    words = ("--module", "note-tools", "--host", "other-board")
-    assert consentry("grants", "revoke", *words).status == 0
+    of_one = ("--module", "note-tools", "--host", "other-board")
+    assert consentry("grants", "revoke", *of_one).status == 0
 
 
 def test_an_explanation_has_the_four_conditions_and_the_events_in_order(

@@ -121,11 +121,13 @@ class Desk:
         request = self.look(request_id)
         if request.is_pending and request.question.kind is RequestKind.CONSENT:
             ConsentAsk.of(request).require_takes(answer)
-        if request.is_pending and request.question.kind is RequestKind.CAPABILITY:
+        # A no is taken to anything, also to what cannot be read any more.
+        is_yes = request.is_pending and answer.outcome is Outcome.APPROVED
+        if is_yes and request.question.kind is RequestKind.CAPABILITY:
             from consentry.decide.capabilityask import CapabilityAsk  # noqa: PLC0415 - few are
 
             CapabilityAsk.of(request).require_takes(answer)
-        if request.is_pending and request.question.kind is RequestKind.ACTION:
+        if is_yes and request.question.kind is RequestKind.ACTION:
             from consentry.decide.actionask import ActionAsk  # noqa: PLC0415 - as above
 
             ActionAsk.of(request).require_takes(answer)
