@@ -11,6 +11,7 @@ from tests.enforce import hosts
 from tests.enforce.heldruns import Ground
 from tests.enforce.layers import layers_in
 from tests.enforce.shownfolders import made_folder
+from tests.service.modulehosting import Board
 
 USER = 1000
 MOUNTS = (
@@ -74,3 +75,13 @@ def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
         made.put("ws/granted", "GRANTED")
         made.put("out/secret")
         yield made
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Iterator[Board]:
+    """An application that modules are imported into."""
+    home = tmp_path / "home"
+    home.mkdir()
+    made = Board(home)
+    yield made
+    made.host.close()
