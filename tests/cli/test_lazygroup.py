@@ -63,6 +63,8 @@ GROUPS = {
     "plugins": ["lock", "verify", "list", "sign", "forget", "init"],
     "keys": ["make", "list", "show", "trust", "rotate", "revoke"],
     "tokens": ["list", "show"],
+    "module": ["import", "list", "show", "graph", "remove", "catalog", "mode", "hosts"],
+    "grants": ["list", "revoke", "explain"],
 }
 
 SCRIPT = """
@@ -178,6 +180,25 @@ def test_a_run_that_nobody_is_asked_about_loads_no_question(tmp_path: Path) -> N
     assert unused & second == set()
 
 
+@pytest.mark.parametrize(
+    "words", [("status",), ("inbox",), ("approve", "request-0198c2f4-71"), ("session", "list")]
+)
+def test_who_has_no_modules_pays_nothing_for_them(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Also where questions are answered: what a module asks for is loaded when one asks."""
+    modules = _modules(*words, HOME=str(tmp_path))
+    named = ("consentry.cli.module", "consentry.cli.grant", "consentry.service.module")
+    assert [each for each in modules if each.startswith((*named, "consentry.service.grant"))] == []
+    unused = {
+        "consentry.decide.actionask",
+        "consentry.decide.capabilityask",
+        "consentry.declare.modulepackage",
+        "consentry.enforce.broker",
+        "consentry.store.grants",
+        "consentry.store.modules",
+    }
+    assert unused & modules == set()
+
+
 def test_garbage_is_looked_for_again_once_the_command_is_loaded() -> None:
     """Nobody looks among modules while they load; what runs long must not grow."""
     gc.disable()
@@ -203,6 +224,8 @@ def test_table_and_commands_agree() -> None:
         "keys",
         "trust",
         "schema",
+        "module",
+        "grants",
         "guard",
         "fence",
         "surface",

@@ -26,7 +26,7 @@ PAGE = Page(
         ("5", "the ledger cannot be read or written"),
         ("126", "the state directory is not safe to use"),
     ),
-    read_on=("docs/reference/capability-catalog.md.",),
+    read_on=("docs/how-to/answer-a-module.md; docs/how-to/handle-a-refused-module.md.",),
 )
 
 SECTIONS = (

@@ -32,7 +32,7 @@ PAGE = Page(
             "you said no, the passphrase is missing, or the state directory is not safe to use",
         ),
     ),
-    read_on=("docs/reference/capability-catalog.md.",),
+    read_on=("docs/how-to/host-modules.md; docs/reference/capability-catalog.md.",),
 )
 
 SECTIONS = (

@@ -8,18 +8,22 @@ that writes the answer. What is held in a run is opened by that run, which watch
 module asks for is granted by the transaction that writes the answer, too; here it is only looked up.
 """
 
+from typing import TYPE_CHECKING
+
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError
 from consentry.base.values import dataclass
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.consent import Consent
-from consentry.decide.grant import Grant
 from consentry.decide.lasting import Lasts
 from consentry.decide.question import Outcome, RequestKind
 from consentry.service.consenting import consent_for
 from consentry.service.effects import EffectView, effect_of
 from consentry.service.keptruns import Place
 from consentry.service.rehearsals import Settled, commit_run, discard_run
+
+if TYPE_CHECKING:
+    from consentry.decide.grant import Grant
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Answered:
     request: ApprovalRequest
     consent: Consent | None = None
     settled: Settled | None = None
-    grants: tuple[Grant, ...] = ()
+    grants: "tuple[Grant, ...]" = ()
 
 
 def carried_out(place: Place, request: ApprovalRequest) -> Answered:
@@ -51,7 +55,7 @@ def carried_out(place: Place, request: ApprovalRequest) -> Answered:
     return Answered(request, settled=settled)
 
 
-def _granted(place: Place, request: ApprovalRequest) -> tuple[Grant, ...]:
+def _granted(place: Place, request: ApprovalRequest) -> "tuple[Grant, ...]":
     """What the yes to a module's question stands for: given with it, or the same one from before."""
     from consentry.decide.capabilityask import CapabilityAsk  # noqa: PLC0415 - few are a module's
     from consentry.store.grants import grants_where  # noqa: PLC0415 - as above
