@@ -107,6 +107,9 @@ try consentry tool show count-note-words --quiet
 printf 'MARKS = frozenset()\n' > "$XDG_CONFIG_HOME/consentry/plugins/example-notes/rules/marks.py"
 try consentry tool list
 rm -r "$XDG_CONFIG_HOME/consentry/plugins"
+say "Strangers extend an application: a module asks, and what it may never do is refused after a yes, too"
+printf '$ python examples/modules.py\n'
+"$bin/python" "$OLDPWD/examples/modules.py"
 say "Nothing on record was changed since"
 try consentry audit verify
 say "That is the main job. examples/tour.sh shows the rest: exec, rehearsing, learning, attacks, proofs"

@@ -64,7 +64,7 @@ def _about_capabilities(
             "li",
             element("code", each.capability_id),
             element("span", f"lets it {each.scope}"),
-            element("span", f"never: {'; '.join(each.limits)}", _class="never"),
+            element("span", f"limits: {'; '.join(each.limits)}", _class="limits"),
             element("span", "granted before, for what the module was then", _class="stale")
             if each.lack is RejectCode.GRANT_STALE
             else None,

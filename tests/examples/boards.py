@@ -39,9 +39,16 @@ class Place:
         return {"HOME": str(self.home), "PATH": path, "LC_ALL": "C.UTF-8"}
 
     def run(self, *words: str) -> str:
-        """What a command prints that is run to its end, in this place."""
+        """What a module prints that is run to its end, in this place."""
+        return self._printed("-m", *words)
+
+    def run_file(self, name: str) -> str:
+        """What a script of the repository prints."""
+        return self._printed(name)
+
+    def _printed(self, *words: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", *words],
+            [sys.executable, *words],
             cwd=REPOSITORY,
             env=self.environ,
             stdin=subprocess.DEVNULL,
@@ -139,6 +146,22 @@ class Visitor:
         body = b"".join(b"--xyz\r\n" + each + b"\r\n" for each in parts) + b"--xyz--\r\n"
         kind = {"Content-Type": "multipart/form-data; boundary=xyz"}
         return self._led(self.send("POST", "/modules/import", body, kind))
+
+    def act(self, module: str, action: str) -> str:
+        """Calls an action; what the page says then."""
+        return self.post("/act", module=module, action=action).text
+
+    def allow(self, decision: str = "session") -> str:
+        """Answers the one question that waits; what the page says then."""
+        return self.post("/answer", request=self.question(), decision=decision).text
+
+    def standing(self, module: str) -> dict[str, str]:
+        """How the capabilities of a module stand, as the page has it."""
+        card = self.get().body.partition(f'<article class="card module" data-module="{module}"')[2]
+        rows = re.findall(
+            r"<code>([^<]+)</code><span[^>]*>([^<]+)", card.partition("</article>")[0]
+        )
+        return dict(rows)
 
     def token(self) -> str:
         """The token that the page gives to its forms."""

@@ -5,13 +5,12 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from examples.noteboard.board import MOST_LETTERS, Board, BoardProblem
-from tests.examples.boards import MODULES, WEAKENED, Place, Visitor, board_at, place_in
+from tests.examples.boards import MODULES, Place, Visitor, board_at
 
 REFUSED = {
     "approval": ("invalid-command-binding", "package.commandBindings[0].requiresApproval"),
@@ -26,52 +25,22 @@ REFUSED = {
 }
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """Where the board of this test is."""
-    return place_in(tmp_path)
-
-
-@pytest.fixture
-def visitor(place: Place) -> Iterator[Visitor]:
-    """Somebody at a board that has just been started."""
-    with board_at(place) as link:
-        yield Visitor(link).enter()
-
-
-def allow(visitor: Visitor, decision: str = "session") -> str:
-    """Answers the one question that waits; what the page says then."""
-    return visitor.post("/answer", request=visitor.question(), decision=decision).text
-
-
-def act(visitor: Visitor, module: str, action: str) -> str:
-    """Calls an action; what the page says then."""
-    return visitor.post("/act", module=module, action=action).text
-
-
-def standing(visitor: Visitor, module: str) -> dict[str, str]:
-    """How the capabilities of a module stand, as the page has it."""
-    card = visitor.get().body.partition(f'<article class="card module" data-module="{module}"')[2]
-    rows = re.findall(r"<code>([^<]+)</code><span[^>]*>([^<]+)", card.partition("</article>")[0])
-    return dict(rows)
-
-
 def test_an_honest_module_is_asked_about_and_then_works(visitor: Visitor) -> None:
     """MODULES AC-2, §flow-3: nothing before the yes; the yes, the use and the result after it."""
     assert "Imported word-count 1.0.0 done imported" in visitor.upload("word-count").text
-    assert standing(visitor, "word-count") == {
+    assert visitor.standing("word-count") == {
         "state.read": "capability-not-granted",
         "ui.slot.render": "capability-not-granted",
     }
-    waiting = act(visitor, "word-count", "words")
+    waiting = visitor.act("word-count", "words")
     assert "waiting it waits for your answer" in waiting
     assert "word-count 1.0.0 wants a capability state.read lets it read snapshots" in waiting
     assert "25 words" not in waiting
-    done = allow(visitor)
+    done = visitor.allow()
     assert "word-count: words done 25 words in 4 notes capability_check_started" in done
     assert "capability_escalation_decision capability_escalation_result" in done
-    assert standing(visitor, "word-count")["state.read"] == "allowed for this session"
-    assert "waiting" not in act(visitor, "word-count", "words")
+    assert visitor.standing("word-count")["state.read"] == "allowed for this session"
+    assert "waiting" not in visitor.act("word-count", "words")
 
 
 def test_what_a_module_may_not_show_is_named_and_not_shown(visitor: Visitor) -> None:
@@ -80,7 +49,7 @@ def test_what_a_module_may_not_show_is_named_and_not_shown(visitor: Visitor) -> 
     assert page.count("word-count wants to show something here") == 2
     assert "Count the words" not in page
     visitor.post("/modules/ask", module="word-count", capability="ui.slot.render")
-    allow(visitor)
+    visitor.allow()
     page = visitor.get().body
     assert "wants to show" not in page
     [panel] = re.findall(r'data-slot="left-panel">(.*?)</section>', page)
@@ -91,40 +60,40 @@ def test_what_a_module_may_not_show_is_named_and_not_shown(visitor: Visitor) -> 
 def test_an_upgrade_is_asked_about_again(visitor: Visitor) -> None:
     """MODULES §grant-2: what version 1 was granted for good is stale for version 2, also on the way back."""
     visitor.upload("reading-list-1.0.0")
-    act(visitor, "reading-list", "unread")
-    assert "done 2 of 4 notes have #read" in allow(visitor, "persistent")
-    assert standing(visitor, "reading-list")["state.read"] == "allowed until it changes"
+    visitor.act("reading-list", "unread")
+    assert "done 2 of 4 notes have #read" in visitor.allow("persistent")
+    assert visitor.standing("reading-list")["state.read"] == "allowed until it changes"
     page = visitor.upload("reading-list-2.0.0", "reading-list.graph").text
     assert "Imported reading-list 2.0.0 done imported it replaces the version" in page
-    found = standing(visitor, "reading-list")
+    found = visitor.standing("reading-list")
     assert found["state.read"] == "capability-grant-stale"
     assert found["export.user.file"] == "capability-not-granted"
-    asked = act(visitor, "reading-list", "unread")
+    asked = visitor.act("reading-list", "unread")
     assert "granted before, for what the module was then" in asked
-    assert "rejected capability-escalation-denied nothing was done" in allow(visitor, "deny")
+    assert "rejected capability-escalation-denied nothing was done" in visitor.allow("deny")
     visitor.upload("reading-list-1.0.0")
-    assert standing(visitor, "reading-list")["state.read"] == "capability-grant-stale"
+    assert visitor.standing("reading-list")["state.read"] == "capability-grant-stale"
 
 
 def test_closing_a_question_is_a_no(visitor: Visitor) -> None:
     """MODULES §decision-3: cancel has the same code as a no, and is told apart in the ledger."""
     visitor.upload("word-count")
     for decision, reason in (("deny", "user-denied"), ("cancel", "user-cancelled")):
-        act(visitor, "word-count", "words")
-        said = allow(visitor, decision)
+        visitor.act("word-count", "words")
+        said = visitor.allow(decision)
         assert "rejected capability-escalation-denied nothing was done" in said
         assert f"state.read · {reason}" in said
-        assert standing(visitor, "word-count")["state.read"] == "capability-not-granted"
+        assert visitor.standing("word-count")["state.read"] == "capability-not-granted"
 
 
 def test_an_action_of_several_calls_needs_all_of_them(visitor: Visitor) -> None:
     """MODULES §order-3, CONTRACTS §2-derive: one question for both capabilities, and none used before."""
     visitor.upload("reading-list-2.0.0", "reading-list.graph")
-    asked = act(visitor, "reading-list", "plan")
+    asked = visitor.act("reading-list", "plan")
     assert "wants 2 capabilities module.storage.local lets it" in asked
     assert "calls notes.count, notes.words, notes.pin" in asked
     assert "module.capability.used" not in asked
-    done = allow(visitor)
+    done = visitor.allow()
     assert "2 of 4 notes have #read 25 words in 4 notes nothing is selected" in done
 
 
@@ -133,10 +102,10 @@ def test_a_module_keeps_what_was_selected_for_itself(visitor: Visitor, place: Pl
     visitor.upload("reading-list-2.0.0", "reading-list.graph")
     first, second, *_ = json.loads(place.notes.read_bytes())["notes"]
     visitor.post("/notes/select", note=first["id"])
-    act(visitor, "reading-list", "pin")
-    assert f"pinned {first['id']}, before that no note" in allow(visitor)
+    visitor.act("reading-list", "pin")
+    assert f"pinned {first['id']}, before that no note" in visitor.allow()
     visitor.post("/notes/select", note=second["id"])
-    again = act(visitor, "reading-list", "pin")
+    again = visitor.act("reading-list", "pin")
     assert f"pinned {second['id']}, before that {first['id']}" in again
     gone = visitor.post("/modules/remove", module="reading-list").text
     assert "1 grants and 1 stored keys went with it" in gone
@@ -145,12 +114,12 @@ def test_a_module_keeps_what_was_selected_for_itself(visitor: Visitor, place: Pl
 def test_the_boards_own_approval_is_asked_besides(visitor: Visitor) -> None:
     """MODULES §base-3: a soft one may be remembered for the session, and the module cannot lower it."""
     visitor.upload("reading-list-2.0.0", "reading-list.graph")
-    act(visitor, "reading-list", "remind")
-    asked = allow(visitor)
+    visitor.act("reading-list", "remind")
+    asked = visitor.allow()
     assert "reading-list 2.0.0 is about to call notes.remind The board asks because" in asked
     assert "reading-list reminds you of 2 notes" not in asked
-    assert "reading-list reminds you of 2 notes" in allow(visitor, "session")
-    assert "done reminded of 2 notes" in act(visitor, "reading-list", "remind")
+    assert "reading-list reminds you of 2 notes" in visitor.allow("session")
+    assert "done reminded of 2 notes" in visitor.act("reading-list", "remind")
     visitor.post("/modules/remove", module="reading-list")
 
 
@@ -182,99 +151,6 @@ def test_what_is_no_package_at_all_is_refused(visitor: Visitor) -> None:
     assert "No module is imported yet." in said
 
 
-def test_no_module_changes_a_note(visitor: Visitor, place: Place) -> None:
-    """MODULES §limit-write-path, AC-3: granted or not, one code, and the file is byte for byte the same."""
-    visitor.upload("free-gift", "free-gift.graph")
-    before = place.notes.read_bytes()
-    for _ in range(2):
-        act(visitor, "free-gift", "claim")
-        if "wants a capability" in visitor.get().text:
-            said = allow(visitor, "persistent")
-        else:
-            said = visitor.get().text
-        assert "free-gift: claim rejected capability-policy-violation" in said
-        assert "this host has no transactions, and there is no other way to write" in said
-    assert place.notes.read_bytes() == before
-
-
-def test_the_same_module_may_do_what_it_was_granted(visitor: Visitor) -> None:
-    """MODULES §use-3: the refusal above is about the write, not about who asks."""
-    visitor.upload("free-gift", "free-gift.graph")
-    act(visitor, "free-gift", "look")
-    assert "free-gift: look done 4 notes" in allow(visitor)
-
-
-def test_without_the_rule_the_notes_would_be_gone(place: Place) -> None:
-    """MODULES §limit-write-path: with the control taken away the very same clicks empty the board."""
-    with board_at(place, WEAKENED, "--without", "writes") as link:
-        visitor = Visitor(link).enter()
-        visitor.upload("free-gift", "free-gift.graph")
-        act(visitor, "free-gift", "claim")
-        assert "it removes every note" in allow(visitor)
-        assert "done removed 4 notes" in allow(visitor, "once")
-    assert json.loads(place.notes.read_bytes())["notes"] == []
-
-
-def test_a_person_changes_notes_by_the_boards_own_forms(visitor: Visitor, place: Place) -> None:
-    """The forms of the board work where modules are refused."""
-    page = visitor.post("/notes/add", text="  <b>bold</b>\nand a second line ")
-    assert "&lt;b&gt;bold&lt;/b&gt;" in page.body
-    *_, last = json.loads(place.notes.read_bytes())["notes"]
-    assert last["text"] == "<b>bold</b>\nand a second line"
-    visitor.post("/notes/remove", note=last["id"])
-    assert len(json.loads(place.notes.read_bytes())["notes"]) == 4
-    assert "not on the board any more" in visitor.post("/notes/remove", note=last["id"]).text
-
-
-def test_an_export_goes_only_to_the_file_that_was_chosen(visitor: Visitor, place: Place) -> None:
-    """MODULES §limit-export-target: what the module's own payload names is no target."""
-    visitor.upload("free-gift", "free-gift.graph")
-    exports = place.folder / "exports"
-    act(visitor, "free-gift", "save")
-    assert "rejected capability-policy-violation the user chose no target" in allow(visitor)
-    chosen = {"module": "free-gift", "action": "save", "name": "mine.txt"}
-    said = visitor.post("/export", **chosen).text
-    assert "free-gift: save done wrote mine.txt, 140 bytes" in said
-    assert [each.name for each in exports.iterdir()] == ["mine.txt"]
-    assert not (place.home / ".bashrc").exists()
-
-
-@pytest.mark.parametrize("name", ["../mine.txt", "/etc/mine.txt", ".hidden", "", "a\tb", "x" * 300])
-def test_a_name_that_is_no_plain_name_is_refused(visitor: Visitor, place: Place, name: str) -> None:
-    """MODULES §limit-export-silent: nothing is written, and the reason is told."""
-    visitor.upload("reading-list-2.0.0", "reading-list.graph")
-    said = visitor.post("/export", module="reading-list", action="export", name=name).text
-    assert "Refused rejected export-refused" in said
-    assert list((place.folder / "exports").iterdir()) == []
-
-
-def test_an_export_replaces_a_file_only_where_that_was_said(visitor: Visitor, place: Place) -> None:
-    """MODULES §limit-export-overwrite: without the box it stays as it was, with it it is replaced."""
-    visitor.upload("reading-list-2.0.0", "reading-list.graph")
-    kept = place.folder / "exports" / "list.txt"
-    kept.write_text("mine\n")
-    chosen = {"module": "reading-list", "action": "export", "name": "list.txt"}
-    said = visitor.post("/export", **chosen).text
-    assert "`list.txt` exists, and nobody said that it may be overwritten" in said
-    assert kept.read_text() == "mine\n"
-    visitor.post("/export", **chosen, overwrite="yes")
-    assert kept.read_text() == "mine\n"
-    assert "done wrote list.txt, 74 bytes" in allow(visitor)
-    assert kept.read_text().startswith("#read The design")
-
-
-def test_a_link_in_the_place_of_the_file_is_not_followed(visitor: Visitor, place: Place) -> None:
-    """MODULES §limit-export-target: what the link points to stays as it was, overwriting or not."""
-    visitor.upload("reading-list-2.0.0", "reading-list.graph")
-    other = place.home / "diary.txt"
-    other.write_text("private\n")
-    (place.folder / "exports" / "list.txt").symlink_to(other)
-    for box in ({}, {"overwrite": "yes"}):
-        chosen = {"module": "reading-list", "action": "export", "name": "list.txt"}
-        assert "rejected" in visitor.post("/export", **chosen, **box).text
-    assert other.read_text() == "private\n"
-
-
 def test_what_was_granted_for_the_session_ends_with_the_board(place: Place) -> None:
     """MODULES §decision-1, §decision-2: after a restart the one is stale, and the other holds."""
     with board_at(place) as link:
@@ -282,13 +158,13 @@ def test_what_was_granted_for_the_session_ends_with_the_board(place: Place) -> N
         for module, decision in (("word-count", "session"), ("reading-list-1.0.0", "persistent")):
             visitor.upload(module)
             name = module.removesuffix("-1.0.0")
-            act(visitor, name, {"word-count": "words", "reading-list": "unread"}[name])
-            assert "done" in allow(visitor, decision)
+            visitor.act(name, {"word-count": "words", "reading-list": "unread"}[name])
+            assert "done" in visitor.allow(decision)
     with board_at(place) as link:
         visitor = Visitor(link).enter()
-        assert standing(visitor, "word-count")["state.read"] == "capability-grant-stale"
-        assert "2 of 4 notes have #read" in act(visitor, "reading-list", "unread")
-        assert "waiting" in act(visitor, "word-count", "words")
+        assert visitor.standing("word-count")["state.read"] == "capability-grant-stale"
+        assert "2 of 4 notes have #read" in visitor.act("reading-list", "unread")
+        assert "waiting" in visitor.act("word-count", "words")
 
 
 def test_a_question_of_an_earlier_session_is_answered_for_good_or_not_at_all(place: Place) -> None:
@@ -296,12 +172,12 @@ def test_a_question_of_an_earlier_session_is_answered_for_good_or_not_at_all(pla
     with board_at(place) as link:
         visitor = Visitor(link).enter()
         visitor.upload("word-count")
-        act(visitor, "word-count", "words")
+        visitor.act("word-count", "words")
     with board_at(place) as link:
         visitor = Visitor(link).enter()
         page = visitor.get()
         assert "Allow for this session" not in page.text
-        assert "Refused rejected" in allow(visitor, "session")
+        assert "Refused rejected" in visitor.allow("session")
 
 
 def test_automation_is_asked_about_and_held_to_the_same_rules(place: Place) -> None:
@@ -333,10 +209,10 @@ def test_the_ledger_has_all_of_it_and_verifies(place: Place) -> None:
     with board_at(place) as link:
         visitor = Visitor(link).enter()
         visitor.upload("free-gift", "free-gift.graph")
-        act(visitor, "free-gift", "look")
-        allow(visitor)
-        act(visitor, "free-gift", "claim")
-        allow(visitor, "deny")
+        visitor.act("free-gift", "look")
+        visitor.allow()
+        visitor.act("free-gift", "claim")
+        visitor.allow("deny")
         said = visitor.upload("free-gift-wildcard").text
     for event in (
         "capability.escalation.requested free-gift 1.0.0 · claim · state.write.tx",
@@ -361,3 +237,14 @@ def test_the_board_says_what_it_does_not_take(tmp_path: Path) -> None:
             board.add(text)
     assert board.file.read_bytes() == before
     assert sorted(each.name for each in tmp_path.iterdir()) == ["exports", "notes.json"]
+
+
+def test_the_example_without_a_page_tells_the_same(place: Place) -> None:
+    """MODULES AC-3: `examples/modules.py`, as the demonstration runs it."""
+    done = place.run_file("examples/modules.py")
+    lines = done.splitlines()
+    assert "  word-count words: done  25 words in 4 notes" in lines
+    refused = "import free-gift-wildcard: capability-unknown-id package.capabilitiesRequested[1]"
+    assert f"  {refused}" in lines
+    assert any(each.startswith("  free-gift claim: rejected  capability-pol") for each in lines)
+    assert lines[-1] == "  the notes are byte for byte the same: True"

@@ -4,20 +4,13 @@ What is asserted is read from the document as the browser has it, and from the d
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.browsing import PROGRAM, Tab, browser
-from tests.examples.boards import MODULES, WEAKENED, Place, board_at, place_in
+from tests.examples.boards import MODULES, WEAKENED, Place, board_at
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="chromium is not installed")
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """Where the board of this test is."""
-    return place_in(tmp_path)
 
 
 @pytest.fixture

@@ -6,23 +6,16 @@ link, from another page or under another name changes nothing.
 
 import socket
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from examples.noteboard.forms import BadForm, read_form
 from examples.noteboard.server import MOST_BODY, ROUTES
-from tests.examples.boards import Place, Visitor, board_at, place_in
+from tests.examples.boards import Place, Visitor, board_at
 
 FORM = "application/x-www-form-urlencoded"
 PAGES = ("/", "/export?module=word-count&action=words", "/style.css", "/icon.svg")
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    """Where the board of this test is."""
-    return place_in(tmp_path)
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import sys
 from consentry.decide.capabilitycheck import Rejection
 from consentry.declare.actiongraph import GraphAction
 from consentry.modules import ModuleHost
-from consentry.service.moduleactions import ActionRunner, ActionWish
+from consentry.service.actionoutcome import ActionWish
+from consentry.service.moduleactions import ActionRunner
 from consentry.service.modulegate import Wanted
 from examples.noteboard import markup
 from examples.noteboard.__main__ import main

@@ -1,0 +1,104 @@
+"""The hard limits of writing and exporting, on the note board: what no yes of a person opens for a module.
+
+Each claim in threes: the attack fails, the same thing works for whom it is meant, and with the control taken
+away (`weakenedboard`) it would have succeeded.
+"""
+
+import json
+
+import pytest
+
+from tests.examples.boards import WEAKENED, Place, Visitor, board_at
+
+
+def test_no_module_changes_a_note(visitor: Visitor, place: Place) -> None:
+    """MODULES §limit-write-path, AC-3: granted or not, one code, and the file is byte for byte the same."""
+    visitor.upload("free-gift", "free-gift.graph")
+    before = place.notes.read_bytes()
+    for _ in range(2):
+        visitor.act("free-gift", "claim")
+        if "wants a capability" in visitor.get().text:
+            said = visitor.allow("persistent")
+        else:
+            said = visitor.get().text
+        assert "free-gift: claim rejected capability-policy-violation" in said
+        assert "this host has no transactions, and there is no other way to write" in said
+    assert place.notes.read_bytes() == before
+
+
+def test_the_same_module_may_do_what_it_was_granted(visitor: Visitor) -> None:
+    """MODULES §use-3: the refusal above is about the write, not about who asks."""
+    visitor.upload("free-gift", "free-gift.graph")
+    visitor.act("free-gift", "look")
+    assert "free-gift: look done 4 notes" in visitor.allow()
+
+
+def test_without_the_rule_the_notes_would_be_gone(place: Place) -> None:
+    """MODULES §limit-write-path: with the control taken away the very same clicks empty the board."""
+    with board_at(place, WEAKENED, "--without", "writes") as link:
+        visitor = Visitor(link).enter()
+        visitor.upload("free-gift", "free-gift.graph")
+        visitor.act("free-gift", "claim")
+        assert "it removes every note" in visitor.allow()
+        assert "done removed 4 notes" in visitor.allow("once")
+    assert json.loads(place.notes.read_bytes())["notes"] == []
+
+
+def test_a_person_changes_notes_by_the_boards_own_forms(visitor: Visitor, place: Place) -> None:
+    """The forms of the board work where modules are refused."""
+    page = visitor.post("/notes/add", text="  <b>bold</b>\nand a second line ")
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page.body
+    *_, last = json.loads(place.notes.read_bytes())["notes"]
+    assert last["text"] == "<b>bold</b>\nand a second line"
+    visitor.post("/notes/remove", note=last["id"])
+    assert len(json.loads(place.notes.read_bytes())["notes"]) == 4
+    assert "not on the board any more" in visitor.post("/notes/remove", note=last["id"]).text
+
+
+def test_an_export_goes_only_to_the_file_that_was_chosen(visitor: Visitor, place: Place) -> None:
+    """MODULES §limit-export-target: what the module's own payload names is no target."""
+    visitor.upload("free-gift", "free-gift.graph")
+    exports = place.folder / "exports"
+    visitor.act("free-gift", "save")
+    assert "rejected capability-policy-violation the user chose no target" in visitor.allow()
+    chosen = {"module": "free-gift", "action": "save", "name": "mine.txt"}
+    said = visitor.post("/export", **chosen).text
+    assert "free-gift: save done wrote mine.txt, 140 bytes" in said
+    assert [each.name for each in exports.iterdir()] == ["mine.txt"]
+    assert not (place.home / ".bashrc").exists()
+
+
+@pytest.mark.parametrize("name", ["../mine.txt", "/etc/mine.txt", ".hidden", "", "a\tb", "x" * 300])
+def test_a_name_that_is_no_plain_name_is_refused(visitor: Visitor, place: Place, name: str) -> None:
+    """MODULES §limit-export-silent: nothing is written, and the reason is told."""
+    visitor.upload("reading-list-2.0.0", "reading-list.graph")
+    said = visitor.post("/export", module="reading-list", action="export", name=name).text
+    assert "Refused rejected export-refused" in said
+    assert list((place.folder / "exports").iterdir()) == []
+
+
+def test_an_export_replaces_a_file_only_where_that_was_said(visitor: Visitor, place: Place) -> None:
+    """MODULES §limit-export-overwrite: without the box it stays as it was, with it it is replaced."""
+    visitor.upload("reading-list-2.0.0", "reading-list.graph")
+    kept = place.folder / "exports" / "list.txt"
+    kept.write_text("mine\n")
+    chosen = {"module": "reading-list", "action": "export", "name": "list.txt"}
+    said = visitor.post("/export", **chosen).text
+    assert "`list.txt` exists, and nobody said that it may be overwritten" in said
+    assert kept.read_text() == "mine\n"
+    visitor.post("/export", **chosen, overwrite="yes")
+    assert kept.read_text() == "mine\n"
+    assert "done wrote list.txt, 74 bytes" in visitor.allow()
+    assert kept.read_text().startswith("#read The design")
+
+
+def test_a_link_in_the_place_of_the_file_is_not_followed(visitor: Visitor, place: Place) -> None:
+    """MODULES §limit-export-target: what the link points to stays as it was, overwriting or not."""
+    visitor.upload("reading-list-2.0.0", "reading-list.graph")
+    other = place.home / "diary.txt"
+    other.write_text("private\n")
+    (place.folder / "exports" / "list.txt").symlink_to(other)
+    for box in ({}, {"overwrite": "yes"}):
+        chosen = {"module": "reading-list", "action": "export", "name": "list.txt"}
+        assert "rejected" in visitor.post("/export", **chosen, **box).text
+    assert other.read_text() == "private\n"
