@@ -22,10 +22,12 @@ from consentry.decide.question import CANCELLED, Answer, Channel, Outcome
 from consentry.decide.session import SessionKind
 from consentry.record.envelope import Context
 from consentry.service import moduleimport
+from consentry.service.actionoutcome import ActionOutcome
 from consentry.service.approvals import Desk
-from consentry.service.moduleactions import ActionOutcome, ActionRunner
+from consentry.service.moduleactions import ActionRunner
+from consentry.service.moduleanswers import decided
 from consentry.service.modulegate import ModuleGate
-from consentry.service.modulehost import ModuleHost, _decided
+from consentry.service.modulehost import ModuleHost
 from consentry.service.moduleloading import LoadedModules
 from consentry.store import capabilityescalations, grants, modulechecks, modules
 from consentry.store.database import Database
@@ -208,7 +210,7 @@ class Program(ModuleHost):
 
 def _answer(decision: str, by: Identity) -> Answer:
     is_cancelled = decision == "cancel"
-    outcome, lasts = _decided("deny" if is_cancelled else decision)
+    outcome, lasts = decided("deny" if is_cancelled else decision)
     reason = CANCELLED if is_cancelled and outcome is Outcome.DENIED else None
     return Answer(outcome, by, ROLES[by], Channel.LIBRARY, reason, lasts)
 

@@ -5,7 +5,8 @@
     3  what is missing is asked for, or the action is rejected
     4  the rules of the moment: surface, role, writes, the target of an export
     5  the approval that the commands themselves need
-    6  every use on record, together; then the commands, in their order
+    6  every use on record, together; then the commands, in their order, each when its turn has come and
+       all that the action needs still holds
     7  how it ended, on record
 
 A rejection in 2 to 5 leaves no use on record and has called nothing. From automation and the background
@@ -15,20 +16,17 @@ can be called from there at all.
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
-from consentry.base.canonical import Json
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
 from consentry.base.frozenjson import frozen, thawed
 from consentry.base.units import Duration
-from consentry.base.values import dataclass, field, replace
+from consentry.base.values import replace
 from consentry.decide.actionask import ActionAsk
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilitycheck import (
     CheckResult,
-    CheckState,
     Origin,
     RejectCode,
     Rejection,
@@ -36,10 +34,10 @@ from consentry.decide.capabilitycheck import (
 from consentry.decide.identity import Role
 from consentry.decide.lasting import Lasts
 from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, action_key, said
-from consentry.decide.question import BY_SYSTEM, Outcome, RequestKind
+from consentry.decide.question import Outcome
 from consentry.declare.actionapproval import approval_of
 from consentry.declare.actiongraph import GraphAction, GraphSurface
-from consentry.declare.hostdescription import ApprovalRule, HostDescription
+from consentry.declare.hostdescription import HostDescription
 from consentry.declare.modulevalues import CommandBinding
 from consentry.declare.requiredcapabilities import WRITES, required_capabilities
 from consentry.enforce.broker import (
@@ -50,8 +48,15 @@ from consentry.enforce.broker import (
     Powers,
 )
 from consentry.enforce.commandlane import CommandLanes
-from consentry.enforce.moduleexport import ExportTarget
-from consentry.service.approvals import Asker, Desk, Waits
+from consentry.service.actionoutcome import (
+    ActionOutcome,
+    ActionStatus,
+    ActionWish,
+    not_done,
+    waiting,
+)
+from consentry.service.actionquestions import ActionQuestions
+from consentry.service.approvals import Desk
 from consentry.service.modulegate import ModuleGate, Wanted
 from consentry.service.moduleloading import LoadedModule, LoadedModules
 from consentry.store.ledger import Change
@@ -61,7 +66,6 @@ Handler: TypeAlias = Callable[[ModuleCall], Any]
 """A command's own code in the host; its answer is the host's business."""
 
 _USUAL_WAIT: Final = Duration(10_000)
-_MOST_LOOKED_AT: Final = 16
 _SURFACES: Final = {
     Origin.AUTOMATION: GraphSurface.AUTOMATION,
     Origin.BACKGROUND: GraphSurface.BACKGROUND,
@@ -71,70 +75,6 @@ _ENDINGS: Final = {
     Outcome.EXPIRED: Code.APPROVAL_EXPIRED,
     Outcome.SUPERSEDED: Code.APPROVAL_SUPERSEDED,
 }
-
-
-class ActionStatus(StrEnum):
-    """How a call came out."""
-
-    DONE = "done"
-    WAITING = "waiting"
-    REJECTED = "rejected"
-
-
-@dataclass(frozen=True, slots=True)
-class ActionOutcome:
-    """What came of calling an action.
-
-    `states` are those of the capability check, in order. `code` is one of the seven of MODULES, or one of
-    the product's own where a command's rule said no. `results` are what the commands answered.
-    """
-
-    status: ActionStatus
-    states: tuple[CheckState, ...]
-    run: ActionRun
-    code: str | None = None
-    capability_id: str | None = None
-    why: str | None = None
-    request_id: str | None = None
-    results: tuple[Any, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        """Whether it ran to its end."""
-        return self.status is ActionStatus.DONE
-
-    def to_json(self) -> dict[str, Json]:
-        """The outcome as it is told, without what the commands answered."""
-        return {
-            "status": self.status.value,
-            "states": [each.value for each in self.states],
-            "actionRunId": self.run.action_run_id,
-            "moduleId": self.run.module.module_id,
-            "actionId": self.run.action_id,
-            "code": self.code,
-            "capabilityId": self.capability_id,
-            "why": self.why,
-            "requestId": self.request_id,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class ActionWish:
-    """What a caller wants: which action, from where, with what, and whom to ask.
-
-    `asks` says whether a question may be put at all; `waits` whether the call waits for its answer.
-    """
-
-    module_id: str
-    action_id: str
-    origin: Origin = Origin.INTERACTIVE
-    arguments: Json = None
-    role: Role = Role.OWNER
-    target: ExportTarget | None = None
-    asker: Asker | None = None
-    asks: bool = True
-    waits: bool = False
-    resumes: ApprovalRequest | None = field(default=None)
 
 
 class ActionRunner:
@@ -157,6 +97,7 @@ class ActionRunner:
         self._desk = desk
         self._powers_of = powers_of
         self._lanes = lanes or CommandLanes()
+        self._questions = ActionQuestions(desk)
 
     def run(self, wish: ActionWish) -> ActionOutcome:
         """The outcome; raises where there is no such action, or the host's own code raises."""
@@ -174,7 +115,7 @@ class ActionRunner:
         wanted = self._wanted(wish, module, action)
         result, request_id = self._permitted(wish, wanted)
         if request_id is not None:
-            return _waiting(wanted, result, request_id)
+            return waiting(wanted, result, request_id)
         rejection = result.rejection or self._broken_rule(wish, action, wanted)
         if rejection is not None:
             return self._refused(wanted, result, rejection)
@@ -248,7 +189,7 @@ class ActionRunner:
             if role is not None and wish.role not in (role, Role.OWNER):
                 why = f"`{call}` is for somebody who is `{role}`, not `{wish.role}`"
                 self._gate.end(wanted.run, "rejected", Code.COMMAND_REFUSED.value)
-                return _not_done(wanted, result, Code.COMMAND_REFUSED.value, why)
+                return not_done(wanted, result, Code.COMMAND_REFUSED.value, why)
         return None
 
     def _approved(
@@ -262,77 +203,26 @@ class ActionRunner:
         rule = approval_of(action, self._host)
         if rule is None:
             return None
-        request = self._approval(wish, rule, wanted)
+        if self._gate.standing(wish.module_id).session_id is None:
+            why = "the session is over, and the command needs an approval in it"
+            return not_done(wanted, result, Code.APPROVAL_SUPERSEDED.value, why)
+        request = self._questions.about(wish, rule, wanted)
         if request is None:
             why = "the command needs approval, and nobody is to be asked"
-            return _not_done(wanted, result, Code.APPROVAL_PENDING.value, why)
+            return not_done(wanted, result, Code.APPROVAL_PENDING.value, why)
         answer = request.answer
         if answer is None:
-            return _waiting(wanted, result, request.request_id)
+            return waiting(wanted, result, request.request_id)
         if answer.outcome is not Outcome.APPROVED:
             code = _ENDINGS[answer.outcome].value
-            return _not_done(wanted, result, code, request.ending, request.request_id)
+            return not_done(wanted, result, code, request.ending, request.request_id)
         # Once more, on whatever way the answer came.
         ActionAsk.of(request).require_takes(answer)
-        if answer.lasts is Lasts.SESSION:
+        # What waited is carried out once, for however long the yes is.
+        if answer.lasts is Lasts.SESSION and wish.resumes is None:
             return None
         now = self._desk.journal.clock.now()
         return spent_approval(request.request_id, wanted.run, now)
-
-    def _approval(
-        self, wish: ActionWish, rule: ApprovalRule, wanted: Wanted
-    ) -> ApprovalRequest | None:
-        """The question about this call as it stands: resumed, remembered, waiting, or put now."""
-        if wish.resumes is not None:
-            return self._desk.look(wish.resumes.request_id)
-        session_id = self._desk.journal.context.session_id
-        ask = ActionAsk(
-            wanted.run,
-            wanted.display_name,
-            rule,
-            session_id,
-            wanted.label,
-            wish.arguments,
-        )
-        request = self._remembered(ask)
-        if request is None and wish.origin.is_automation:
-            waiting = self._waiting_already(ask)
-            if waiting is not None:
-                return waiting
-        if request is None:
-            if not wish.asks:
-                return None
-            request = self._desk.ask(ask.question(), Waits.PROMPT)
-        if request.is_pending and (wish.waits or wish.asker is not None):
-            request = self._desk.wait(request, wish.asker)
-        return request
-
-    def _remembered(self, ask: ActionAsk) -> ApprovalRequest | None:
-        """Of a soft rule, the yes for the session if that was the last word, or the same call that waits.
-
-        A call with other arguments is another question: who answers sees what they say yes to.
-        """
-        if not ask.is_rememberable:
-            return None
-        for each in self._desk.requests.latest_about(ask.digest, _MOST_LOOKED_AT):
-            earlier = self._desk.look(each.request_id)
-            if earlier.answer is None:
-                if ActionAsk.of(earlier).arguments == ask.arguments:
-                    return earlier
-            elif earlier.answer.outcome not in BY_SYSTEM:
-                return earlier if earlier.answer.lasts is Lasts.SESSION else None
-        return None
-
-    def _waiting_already(self, ask: ActionAsk) -> ApprovalRequest | None:
-        """A question about the same call that nobody answered yet; what runs by itself may not pile them up."""
-        subject = ask.question().subject
-        for each in self._desk.requests.pending():
-            if each.question.kind is RequestKind.ACTION and each.question.subject == subject:
-                other = ActionAsk.of(each)
-                same = replace(other.run, action_run_id=ask.run.action_run_id) == ask.run
-                if same and (other.arguments, other.session_id) == (ask.arguments, ask.session_id):
-                    return each
-        return None
 
     def _carried_out(
         self,
@@ -347,12 +237,12 @@ class ActionRunner:
         powers = self._powers_of(run)
         try:
             for call in action.calls:
-                answer = self._called(call, wish, module, run, powers)
+                answer = self._called(call, wish, module, wanted, powers)
                 results.append(answer)
         except CapabilityRejected as refused:
             self._gate.reject(wanted, refused.rejection)
             self._gate.end(run, "rejected", refused.rejection.code.value)
-            return _not_done(
+            return not_done(
                 wanted,
                 begun,
                 refused.rejection.code.value,
@@ -361,7 +251,7 @@ class ActionRunner:
             )
         except ConsentryError as refused:
             self._gate.end(run, "failed", refused.code.value)
-            return _not_done(wanted, begun, refused.code.value, refused.message)
+            return not_done(wanted, begun, refused.code.value, refused.message)
         except BaseException:
             self._gate.end(run, "failed")
             raise
@@ -373,9 +263,10 @@ class ActionRunner:
         command_id: str,
         wish: ActionWish,
         module: LoadedModule,
-        run: ActionRun,
+        wanted: Wanted,
         powers: Powers,
     ) -> Any:
+        run = wanted.run
         command, handler = self._host.command(command_id), self._handlers.get(command_id)
         if command is None or handler is None:
             message = f"the host has no handler for `{command_id}` in this process"
@@ -383,6 +274,10 @@ class ActionRunner:
         binding = _binding_of(module, run.action_id, command_id)
         with ExitStack() as held:
             held.enter_context(self._lanes.entered(command_id, command.queue, wait=_USUAL_WAIT))
+            # While another command ran, or this one waited, anything can have been taken back.
+            rejection = self._gate.check(wanted).rejection
+            if rejection is not None:
+                raise CapabilityRejected(rejection)
             call = ModuleCall(
                 run,
                 command,
@@ -408,7 +303,7 @@ class ActionRunner:
 
     def _refused(self, wanted: Wanted, result: CheckResult, rejection: Rejection) -> ActionOutcome:
         self._gate.reject(wanted, rejection)
-        return _not_done(
+        return not_done(
             wanted,
             result,
             rejection.code.value,
@@ -424,26 +319,3 @@ def _binding_of(
     of_command = [each for each in module.package.bindings if each.command_id == command_id]
     own = [each for each in of_command if action_key(each.binding_id) == action_id]
     return next(iter(own or of_command), None)
-
-
-def _waiting(wanted: Wanted, result: CheckResult, request_id: str) -> ActionOutcome:
-    return ActionOutcome(ActionStatus.WAITING, result.states, wanted.run, request_id=request_id)
-
-
-def _not_done(
-    wanted: Wanted,
-    result: CheckResult,
-    code: str,
-    why: str,
-    request_id: str | None = None,
-    capability_id: str | None = None,
-) -> ActionOutcome:
-    return ActionOutcome(
-        ActionStatus.REJECTED,
-        result.states,
-        wanted.run,
-        code=code,
-        capability_id=capability_id,
-        why=why,
-        request_id=request_id,
-    )

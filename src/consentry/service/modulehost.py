@@ -24,13 +24,13 @@ from consentry.base.codes import Code
 from consentry.base.errors import Refused, UsageProblem
 from consentry.base.ids import Uuid7Ids
 from consentry.base.values import dataclass
+from consentry.decide.actionask import ActionAsk
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilityask import CapabilityDecision
 from consentry.decide.capabilitycheck import CheckResult, ModuleIdentity, Origin, Rejection
 from consentry.decide.identity import Identity, Role
-from consentry.decide.lasting import Lasts
 from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, Removed, said
-from consentry.decide.question import CANCELLED, Answer, Channel, Outcome, RequestKind
+from consentry.decide.question import CANCELLED, Answer, Channel
 from consentry.decide.slotrender import RenderedEntry, rendered
 from consentry.declare.actiongraph import ActionGraph
 from consentry.declare.hostdescription import CommandDeclaration, HostDescription
@@ -38,21 +38,15 @@ from consentry.declare.hostfile import check_host
 from consentry.declare.modulevalues import Slot
 from consentry.enforce.broker import Powers
 from consentry.enforce.moduleexport import ExportReceipt, ExportTarget
+from consentry.service.actionoutcome import ActionOutcome, ActionStatus, ActionWish
 from consentry.service.approvals import Asker, Desk
-from consentry.service.ledgers import ledger_place
-from consentry.service.moduleactions import (
-    ActionOutcome,
-    ActionRunner,
-    ActionStatus,
-    ActionWish,
-    Handler,
-)
+from consentry.service.moduleactions import ActionRunner, Handler
+from consentry.service.moduleanswers import ModuleAnswers, decided
 from consentry.service.modulegate import ModuleGate, Wanted
 from consentry.service.moduleimport import GraphFile, import_module
 from consentry.service.moduleloading import LoadedModule, LoadedModules, Unfit
 from consentry.service.modulepowers import KeptStorage, export_of
 from consentry.service.ownsettings import own_settings
-from consentry.service.passphrase import Passphrase
 from consentry.service.sessions import end_session_of, journal_of_library, sessions_of
 from consentry.service.surroundings import Surroundings, look_around
 from consentry.store.modulechecks import ModuleChecks
@@ -115,6 +109,7 @@ class ModuleHost:
             self.close()
             raise
         self._desk = Desk(self._journal, settings)
+        self._answers = ModuleAnswers(host_id, self._around, self._desk)
         self._gate = ModuleGate(ModuleChecks(self._journal, host_id), self._desk)
         self._loaded = LoadedModules(self._modules, self.description)
         self._told: set[tuple[str, int, str]] = set()
@@ -271,7 +266,7 @@ class ModuleHost:
 
     def pending(self) -> list[ApprovalRequest]:
         """What modules of this host wait for an answer to."""
-        return [each for each in self._desk.pending() if self._is_ours(each)]
+        return self._answers.pending()
 
     def answer(
         self,
@@ -290,13 +285,8 @@ class ModuleHost:
         that needs approval takes `approve_session` where that may be remembered, `approve_once`, `deny`.
         A prompt that was closed is a deny with `cancelled`.
         """
-        request = self._desk.look(self._desk.found(request_id).request_id)
-        if not self._is_ours(request):
-            message = f"`{request.request_id}` was not asked by a module of this host"
-            raise Refused(Code.ANSWER_REFUSED, message)
-        self._require_passphrase(passphrase)
         # A prompt that was closed is no yes, whatever stood in it.
-        outcome, lasts = _decided(CapabilityDecision.DENY if cancelled else decision)
+        outcome, lasts = decided(CapabilityDecision.DENY if cancelled else decision)
         answer = Answer(
             outcome,
             by or self.user,
@@ -305,7 +295,7 @@ class ModuleHost:
             CANCELLED if cancelled else reason,
             lasts,
         )
-        return self._desk.answer(request.request_id, answer)
+        return self._answers.give(request_id, answer, passphrase)
 
     def decision(self, request_id: str) -> CheckResult:
         """What became of a question about capabilities, for a call that did not wait for it.
@@ -313,19 +303,13 @@ class ModuleHost:
         Rejected with `capability-escalation-denied` or `capability-escalation-timeout`, passed after a
         yes; while it waits, as it was when it was put.
         """
-        request = self._desk.look(self._desk.found(request_id).request_id)
-        if not self._is_ours(request):
-            message = f"`{request.request_id}` was not asked by a module of this host"
-            raise Refused(Code.ANSWER_REFUSED, message)
-        return self._gate.decided(request)
+        return self._gate.decided(self._answers.found(request_id))
 
     def resume(self, request_id: str, *, target: ExportTarget | None = None) -> ActionOutcome:
         """Carries out the call that waited for the approval of a command, once."""
-        from consentry.decide.actionask import ActionAsk  # noqa: PLC0415 - few commands need one
-
-        request = self._desk.look(self._desk.found(request_id).request_id)
+        request = self._answers.found(request_id)
         ask = ActionAsk.of(request)
-        if not self._is_ours(request) or ask.session_id != self.session_id:
+        if ask.session_id != self.session_id:
             message = f"`{request.request_id}` was asked in another session"
             raise Refused(Code.ANSWER_REFUSED, message)
         wish = ActionWish(
@@ -368,18 +352,6 @@ class ModuleHost:
             self._told.add(key)
             self._gate.reject(wanted, rejection)
 
-    def _is_ours(self, request: ApprovalRequest) -> bool:
-        question = request.question
-        if question.kind not in (RequestKind.CAPABILITY, RequestKind.ACTION):
-            return False
-        preview = question.preview
-        return isinstance(preview, dict) and preview.get("hostId") == self.description.host_id
-
-    def _require_passphrase(self, given: str | None) -> None:
-        passphrase = Passphrase(ledger_place(self._around).folder, self._journal.clock)
-        if self._desk.settings.passphrase or passphrase.is_set:
-            passphrase.check(given or "")
-
     def _powers(self, run: ActionRun) -> Powers:
         storage = KeptStorage(self._journal, self._gate, run)
 
@@ -387,16 +359,3 @@ class ModuleHost:
             return export_of(self._around, self._gate, run, target, content)
 
         return Powers(self._state, storage, export)
-
-
-def _decided(decision: CapabilityDecision | str) -> tuple[Outcome, Lasts | None]:
-    if decision == "approve_once":
-        return Outcome.APPROVED, Lasts.ONCE
-    try:
-        known = CapabilityDecision(decision)
-    except ValueError:
-        words = ", ".join((*CapabilityDecision, "approve_once"))
-        message = f"`{decision}` is not one of {words}"
-        raise UsageProblem(Code.USAGE, message) from None
-    is_no = known is CapabilityDecision.DENY
-    return (Outcome.DENIED, None) if is_no else (Outcome.APPROVED, known.lasts)
