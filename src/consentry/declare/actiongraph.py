@@ -8,8 +8,8 @@
 Rules kept (CONTRACTS §2): it is JSON whatever it is called, at most 8 MiB. What is missing from an action
 means `requiresApproval: false`, `undoCommand: null`, `surface: ["commandPalette"]`. A key that is not
 known is ignored at every level, which is this format's own rule; what it holds must still be sound JSON.
-`true` and a rule stay apart, so that what is written is what was read. Two actions never have one id:
-the audit log names an action by it.
+An action calls at most 64 commands. `true` and a rule stay apart, so that what is written is what was
+read. Two actions never have one id: the audit log names an action by it.
 
 A graph that was read claims, and no more. What it says is held against the package and the host by
 `actiongraphcheck`. Labels and reasons are a stranger's text.
@@ -38,6 +38,8 @@ ACTION_GRAPH_VERSION: Final = "1.0"
 MOST_BYTES: Final = 8 << 20
 MOST_VALUES: Final = 200_000
 MOST_PATH: Final = 1000
+MOST_CALLS: Final = 64
+"""All of them stand in every question and every use of the action."""
 KEYS: Final = ("actionGraphVersion", "moduleId", "actions")
 KEYS_OF_ACTION: Final = (
     "id",
@@ -179,7 +181,7 @@ def _action(value: Value, lines: dict[str, int]) -> GraphAction | None:
     return GraphAction(
         fields.need("id", lambda item: _new_id(item, lines), ""),
         fields.need("label", Value.text, ""),
-        fields.need("calls", lambda calls: calls.each(identifier), ()),
+        fields.need("calls", _calls, ()),
         fields.need("mutates", _paths, ()),
         _approval(fields.find("requiresApproval")),
         fields.may("undoCommand", _identifier_or_null, None),
@@ -197,6 +199,17 @@ def _new_id(value: Value, lines: dict[str, int]) -> str | None:
             "give each action an id of its own",
         )
     lines.setdefault(found, value.line)
+    return found
+
+
+def _calls(value: Value) -> tuple[str, ...] | None:
+    found = value.each(identifier)
+    if found is not None and len(found) > MOST_CALLS:
+        value.refuse(
+            f"the action calls {len(found)} commands, and {MOST_CALLS} is the most",
+            "make several actions of it",
+        )
+        return None
     return found
 
 

@@ -211,6 +211,12 @@ class StoredRequests:
         rest = f"ORDER BY requested_at DESC, request_id DESC LIMIT {int(most)}"
         return _TABLE.select(self._journal.database, "digest = ?", (digest,), rest)
 
+    def latest_actions(self, session_id: str, subject: str, most: int) -> Sequence[ApprovalRequest]:
+        """The last ones about calls of a module that were asked in a session, the newest first."""
+        where = f"session_id = ? AND subject = ? AND kind = '{RequestKind.ACTION}'"
+        rest = f"ORDER BY requested_at DESC, request_id DESC LIMIT {int(most)}"
+        return _TABLE.select(self._journal.database, where, (session_id, subject), rest)
+
     def beginning(self, prefix: str) -> Sequence[ApprovalRequest]:
         """Those whose id begins so, however they ended, the oldest first."""
         return _TABLE.select(
