@@ -113,7 +113,7 @@ class Model:
             yield from self._outdate(module)
         return ("imported", before is not None)
 
-    def import_bad(self, code: str, module: str) -> Steps:
+    def import_bad(self, module: str, code: str) -> Steps:
         """One event, and for what the catalog does not have one more."""
         yield
         if code == UNKNOWN:
@@ -394,8 +394,9 @@ class Model:
             self.told.append((kind, question["module"], version, name, (reason, by), action))
 
     def _outdate(self, module: str) -> Generator[None, None, None]:
-        """What the module still waits for is superseded, one by one."""
-        for question in [each for each in self._pending() if each["module"] == module]:
+        """What the module still waits for is superseded, one by one, as it was asked."""
+        waiting = [each for each in self._pending() if each["module"] == module]
+        for question in sorted(waiting, key=lambda each: each["deadline"]):
             yield
             if question["status"] == "pending":
                 self._settle(question, "superseded", "policy")

@@ -25,10 +25,11 @@ from consentry.service import moduleimport
 from consentry.service.actionoutcome import ActionOutcome
 from consentry.service.approvals import Desk
 from consentry.service.moduleactions import ActionRunner
-from consentry.service.moduleanswers import decided
+from consentry.service.moduleanswers import ModuleAnswers, decided
 from consentry.service.modulegate import ModuleGate
 from consentry.service.modulehost import ModuleHost
 from consentry.service.moduleloading import LoadedModules
+from consentry.service.surroundings import look_around
 from consentry.store import capabilityescalations, grants, modulechecks, modules
 from consentry.store.database import Database
 from consentry.store.grants import StoredGrants
@@ -44,6 +45,8 @@ from tests.service.desks import Said
 from tests.service.moduleboard import BAD, HANDLERS, HOST, HOST_ID, PACKAGES, graph_of
 
 READERS: Final = (capabilityescalations, grants, modulechecks, modules, moduleimport)
+NOWHERE: Final = {"HOME": "/nowhere", "CONSENTRY_STATE": "/nowhere/state"}
+"""Where no approval passphrase is set."""
 ROLES: Final = {OWNER: Role.OWNER, APPROVER: Role.APPROVER}
 
 
@@ -109,6 +112,7 @@ class Program(ModuleHost):
         self._journal = Journal(*parts, Context(OWNER, writer, session.session_id))
         self._modules = StoredModules(self._journal, self.catalog)
         self._desk = Desk(self._journal, pause=lambda _: None)
+        self._answers = ModuleAnswers(HOST_ID, look_around(NOWHERE), self._desk)
         self._gate = ModuleGate(checks(self._journal, HOST_ID, self.catalog), self._desk)
         self._loaded = LoadedModules(self._modules, HOST)
         self._told = set()
@@ -119,9 +123,6 @@ class Program(ModuleHost):
     def _tell(self, step: Step) -> None:
         if self.reached is not None:
             self.reached(step)
-
-    def _require_passphrase(self, given: str | None) -> None:
-        assert given is None
 
     @contextmanager
     def acting(self) -> Iterator[None]:

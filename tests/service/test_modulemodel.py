@@ -9,8 +9,8 @@ from tests.service.modulemachine import machine_on
 from tests.store.conftest import Store
 from tests.store.sizes import IS_FULL
 
-SMALL = {Dialect.SQLITE: (12, 25), Dialect.POSTGRESQL: (6, 25)}
-FULL = {Dialect.SQLITE: (400, 50), Dialect.POSTGRESQL: (150, 50)}
+SMALL = {Dialect.SQLITE: (50, 30), Dialect.POSTGRESQL: (25, 30)}
+FULL = {Dialect.SQLITE: (1500, 50), Dialect.POSTGRESQL: (400, 50)}
 
 
 @pytest.mark.timeout(900)

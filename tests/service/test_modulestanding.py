@@ -74,3 +74,22 @@ def test_the_store_says_what_the_pure_decision_says(
             found = StoredGrants(*parts).active(need)
             assert code_of(program) == (found.value if isinstance(found, GrantLack) else None)
         second.end(first.session_id)
+
+
+@pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[2]])
+@pytest.mark.parametrize("changes", range(4))
+def test_a_module_that_was_removed_and_came_back_is_not_what_it_was(
+    programs: tuple[Program, Program], version: str, changes: int
+) -> None:
+    """MODULES §grant-2, §grant-4: what was loaded before it went is never taken for fresh again.
+
+    However often it changes after it came back: its revision goes on where it was.
+    """
+    first, second = programs
+    assert code_of(first) is None
+    second.drop(MODULE)
+    second.import_good(MODULE, version, CONTENTS[0])
+    for _ in range(changes):
+        second.set_mode("normal")
+    assert code_of(first) == NOT_GRANTED
+    assert first.act(MODULE, "look", "interactive", None, OWNER, 1)[0] == "waiting"

@@ -42,11 +42,18 @@ _COLUMNS: Final = (
 )
 _SELECT: Final = f"SELECT {_COLUMNS} FROM module"  # noqa: S608 - no value in it
 _REGISTER: Final = (
-    f"INSERT INTO module ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) "  # noqa: S608 - as above
+    f"INSERT INTO module ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1 + coalesce("  # noqa: S608 - as above
+    "(SELECT revision FROM module_removed WHERE host_id = ? AND module_id = ?), 0)) "
     "ON CONFLICT (host_id, module_id) DO UPDATE SET module_version = excluded.module_version, "
     "package_digest = excluded.package_digest, document = excluded.document, "
     "graph = excluded.graph, imported_by = excluded.imported_by, "
     "imported_at = excluded.imported_at, revision = module.revision + 1"
+)
+# Or it would count from the beginning when it comes back, and what was loaded look fresh.
+_KEEP_REVISION: Final = (
+    "INSERT INTO module_removed (host_id, module_id, revision) "
+    "SELECT host_id, module_id, revision FROM module WHERE host_id = ? AND module_id = ? "
+    "ON CONFLICT (host_id, module_id) DO UPDATE SET revision = excluded.revision"
 )
 _KEEP_HOST: Final = (
     "INSERT INTO module_host (host_id, app_version, digest, document, registered_at) "
@@ -127,7 +134,8 @@ class StoredModules:
             ) -> None:
                 end_grants(transaction)
                 _require_unchanged(transaction, identity, before)
-                _run(transaction, _REGISTER, _row(replace(wanted, imported_at=now)))
+                row = _row(replace(wanted, imported_at=now))
+                _run(transaction, _REGISTER, (*row, identity.host_id, identity.module_id))
                 _unblock(transaction, identity.host_id, identity.module_id)
 
             try:
@@ -186,6 +194,7 @@ class StoredModules:
                 empty_storage(transaction)
                 _unblock(transaction, host_id, module_id)
                 where = "host_id = ? AND module_id = ?"
+                _run(transaction, _KEEP_REVISION, (host_id, module_id))
                 _run(transaction, f"DELETE FROM module WHERE {where}", (host_id, module_id))  # noqa: S608 - no value in it
 
             try:

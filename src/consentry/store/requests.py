@@ -171,7 +171,8 @@ class StoredRequests:
         """
         now = self._journal.clock.now()
         where = f"{_PENDING} AND subject = ? AND kind IN ('capability', 'action')"
-        waiting = _TABLE.select(self._journal.database, where, (f"module:{module_id}",))
+        values, rest = (f"module:{module_id}",), "ORDER BY requested_at, request_id"
+        waiting = _TABLE.select(self._journal.database, where, values, rest)
         with suppress(LedgerProblem):
             for each in waiting:
                 preview = each.question.preview

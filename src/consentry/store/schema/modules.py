@@ -2,7 +2,8 @@
 
 A registration's `revision` counts up with every change of what the module may do (import, grant, revoke),
 in the transaction that makes the change: whoever holds a loaded snapshot learns from one row whether it
-is still the truth.
+is still the truth. It never counts from the beginning again: of a module that is removed the last one is
+kept, or one that comes back would look like what was loaded before it went.
 
 Grants get the host and the package digest they were given for. No module could be imported before this
 version, so there is no grant to carry over, and the table is made anew. Going back drops what only this
@@ -36,6 +37,14 @@ CREATE TABLE module (
     graph {text},
     imported_by {text} NOT NULL,
     imported_at {text} NOT NULL,
+    revision {whole} NOT NULL,
+    PRIMARY KEY (host_id, module_id)
+{table_end}
+"""
+_REMOVED = """
+CREATE TABLE module_removed (
+    host_id {text} NOT NULL,
+    module_id {text} NOT NULL,
     revision {whole} NOT NULL,
     PRIMARY KEY (host_id, module_id)
 {table_end}
@@ -118,7 +127,7 @@ _INDEXES = (
 
 
 def _forward(dialect: Dialect) -> Statements:
-    tables = (_GRANTS, _HOSTS, _MODULES, _MODE, _BLOCKS, _RUNS)
+    tables = (_GRANTS, _HOSTS, _MODULES, _REMOVED, _MODE, _BLOCKS, _RUNS)
     made = (table.format(**_TYPES[dialect]) for table in tables)
     return ("DROP TABLE capability_grant", *made, *_INDEXES)
 
@@ -129,6 +138,7 @@ def _back(dialect: Dialect) -> Statements:
         "DROP TABLE module_action",
         "DROP TABLE module_block",
         "DROP TABLE module_mode",
+        "DROP TABLE module_removed",
         "DROP TABLE module",
         "DROP TABLE module_host",
         "DROP TABLE capability_grant",
