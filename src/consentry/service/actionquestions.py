@@ -59,13 +59,15 @@ class ActionQuestions:
         """
         if not ask.is_rememberable:
             return None
-        for each in self._desk.requests.latest_about(ask.digest, _MOST_LOOKED_AT):
-            earlier = self._desk.look(each.request_id)
-            if earlier.answer is None:
-                if ActionAsk.of(earlier).arguments == ask.arguments:
-                    return earlier
-            elif earlier.answer.outcome not in BY_SYSTEM:
-                return earlier if earlier.answer.lasts is Lasts.SESSION else None
+        alike = self._desk.requests.latest_about(ask.digest, _MOST_LOOKED_AT)
+        # Which was answered last, not which was asked last: several may wait at once.
+        last = max(filter(_is_said, alike), key=_when_answered, default=None)
+        if last is not None and last.answer is not None and last.answer.lasts is Lasts.SESSION:
+            return last
+        for each in alike:
+            if each.is_pending and ActionAsk.of(each).arguments == ask.arguments:
+                now = self._desk.look(each.request_id)
+                return now if now.is_pending else None
         return None
 
     def _asked_already(self, ask: ActionAsk) -> ApprovalRequest | None:
@@ -79,3 +81,12 @@ class ActionQuestions:
                 is_no = earlier.status == Outcome.DENIED
                 return earlier if earlier.is_pending or is_no else None
         return None
+
+
+def _is_said(request: ApprovalRequest) -> bool:
+    """Whether a person answered it."""
+    return request.answer is not None and request.answer.outcome not in BY_SYSTEM
+
+
+def _when_answered(request: ApprovalRequest) -> tuple[str, str]:
+    return str(request.answered_at), request.request_id
