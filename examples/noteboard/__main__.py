@@ -17,7 +17,7 @@ from pathlib import Path
 from consentry.base.errors import ConsentryError
 from consentry.base.safetext import safe_line
 from consentry.modules import ModuleHost
-from examples.noteboard.board import Board
+from examples.noteboard.board import Board, BoardProblem
 from examples.noteboard.deeds import Deeds
 from examples.noteboard.host import open_host
 from examples.noteboard.record import Record
@@ -42,7 +42,7 @@ def main(
         with open_host(board, host_type) as host:
             deeds = Deeds(board, host)
             return automate(deeds) if given.automation else serve(deeds, given.port, server_type)
-    except (ConsentryError, OSError) as problem:
+    except (BoardProblem, ConsentryError, OSError) as problem:
         print(f"noteboard: {safe_line(str(problem))}", file=sys.stderr)
         return 1
 

@@ -71,9 +71,12 @@ class Board:
 
     def notes(self) -> Notes:
         """What the file holds now."""
-        document = json.loads(self.file.read_text(encoding="utf-8"))
-        notes = tuple(Note(each["id"], each["text"]) for each in document["notes"])
-        return Notes(notes, document["selected"])
+        try:
+            document = json.loads(self.file.read_bytes())
+            notes = tuple(Note(str(each["id"]), str(each["text"])) for each in document["notes"])
+            return Notes(notes, document["selected"])
+        except (ValueError, KeyError, TypeError) as problem:
+            raise BoardProblem(f"{self.file} does not hold notes any more") from problem
 
     def snapshot(self) -> dict[str, Any]:
         """The state that a module may be granted to read."""

@@ -5,13 +5,15 @@ module that is held back is named with what it wants, and a button asks for it. 
 outside these frames.
 """
 
-from consentry.modules import LoadedModule, ModuleHost, RenderedEntry, Slot, Unfit
+from consentry.modules import LoadedModule, ModuleHost, RenderedEntry, Rendering, Slot, Unfit
 from examples.noteboard.deeds import EXPORTS, Deeds
 from examples.noteboard.markup import Markup, element, together
 from examples.noteboard.questions import button, form, hidden
 from examples.noteboard.record import Record
 
 RENDERS = "ui.slot.render"
+MOST_ENTRIES = 8
+MOST_ACTIONS = 40
 _SLOT_WORDS = {
     Slot.CHROME_TOP_TOOLBAR: "top bar",
     Slot.LEFT_PANEL: "left panel",
@@ -23,7 +25,8 @@ _SLOT_WORDS = {
 def slot(deeds: Deeds, place: Slot, token: str) -> Markup:
     """What modules show in one place, and who is held back from it."""
     rendering = deeds.host.render(place)
-    entries = [_entry(deeds, each, token) for each in rendering.entries]
+    modules = dict.fromkeys(each.module_id for each in rendering.entries)
+    entries = [part for name in modules for part in _entries(deeds, rendering, name, token)]
     held = [
         form(
             token,
@@ -46,6 +49,15 @@ def slot(deeds: Deeds, place: Slot, token: str) -> Markup:
         _class="slot" if entries or held else "slot empty",
         data_slot=place.value,
     )
+
+
+def _entries(deeds: Deeds, rendering: Rendering, module_id: str, token: str) -> list[Markup]:
+    """Those of one module in one place, as many as a page bears."""
+    own = [each for each in rendering.entries if each.module_id == module_id]
+    shown = [_entry(deeds, each, token) for each in own[:MOST_ENTRIES]]
+    left = len(own) - len(shown)
+    more = f"{module_id} has {left} more entries here, which are not shown"
+    return [*shown, element("p", more, _class="meta")] if left else shown
 
 
 def _entry(deeds: Deeds, entry: RenderedEntry, token: str) -> Markup:
@@ -146,11 +158,11 @@ def _palette(host: ModuleHost, module: LoadedModule, token: str) -> Markup:
     module_id = module.identity.module_id
     calls = [
         _calling(host, module_id, action.id, token, action.id, "small")
-        for action in module.graph.actions
+        for action in module.graph.actions[:MOST_ACTIONS]
     ]
     return element(
         "details",
-        element("summary", f"{len(calls)} actions"),
+        element("summary", f"{len(module.graph.actions)} actions"),
         element("div", *calls, _class="row"),
     )
 

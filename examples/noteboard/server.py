@@ -14,15 +14,18 @@ that this browser visits. Cookies do not tell ports apart.
 """
 
 import secrets
+import sys
 from collections.abc import Callable, Mapping
 from hmac import compare_digest
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from consentry.base.errors import ConsentryError
+from examples.noteboard.board import BoardProblem
 from examples.noteboard.deeds import Deeds, Told
 from examples.noteboard.forms import BadForm, Form, read_form
 from examples.noteboard.pages import board_page, export_page, plain_page
@@ -68,6 +71,11 @@ class NoteBoardServer(ThreadingHTTPServer):
         self.cookie = secrets.token_urlsafe(32)
         self.token = secrets.token_urlsafe(32)
         self.host = f"{ADDRESS}:{self.server_port}"
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A visitor who goes away in the middle of an answer is no error of the board."""
+        if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
 
     @property
     def link(self) -> str:
@@ -116,6 +124,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(plain_page(refused.status.phrase, str(refused)), refused.status)
         except BadForm as problem:
             self._send(plain_page("Bad request", str(problem)), HTTPStatus.BAD_REQUEST)
+        except BoardProblem as problem:
+            self._send(plain_page("That did not work", str(problem)), HTTPStatus.CONFLICT)
         except ConsentryError as problem:
             words = f"{problem.code.value}: {problem.message}"
             self._send(plain_page("That did not work", words), HTTPStatus.CONFLICT)

@@ -239,6 +239,21 @@ def test_the_board_says_what_it_does_not_take(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["exports", "notes.json"]
 
 
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff", b'{"notes": [1], "selected": 2}'])
+def test_a_file_that_holds_no_notes_is_told_and_left_alone(
+    visitor: Visitor, place: Place, content: bytes
+) -> None:
+    """On the page and after a form; the board writes nothing over it."""
+    token = visitor.token()
+    place.notes.write_bytes(content)
+    assert (visitor.get().status, "does not hold notes any more" in visitor.get().text) == (
+        409,
+        True,
+    )
+    assert visitor.send_form("/notes/add", csrf=token, text="x").status == 303
+    assert place.notes.read_bytes() == content
+
+
 def test_the_example_without_a_page_tells_the_same(place: Place) -> None:
     """MODULES AC-3: `examples/modules.py`, as the demonstration runs it."""
     done = place.run_file("examples/modules.py")

@@ -5,10 +5,13 @@ away (`weakenedboard`) it would have succeeded.
 """
 
 import json
+import re
+from html import unescape
+from typing import Any
 
 import pytest
 
-from tests.examples.boards import WEAKENED, Place, Visitor, board_at
+from tests.examples.boards import MODULES, WEAKENED, Place, Visitor, board_at
 
 
 def test_no_module_changes_a_note(visitor: Visitor, place: Place) -> None:
@@ -102,3 +105,48 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(visitor: Visitor, place
         chosen = {"module": "reading-list", "action": "export", "name": "list.txt"}
         assert "rejected" in visitor.post("/export", **chosen, **box).text
     assert other.read_text() == "private\n"
+
+
+def gift_with(entries: list[tuple[str, str]]) -> bytes:
+    """The attacker's package with entries of these ids and labels instead, all for counting notes."""
+    document: dict[str, Any] = json.loads((MODULES / "free-gift.json").read_bytes())
+    document["pluginManifest"]["ui"] = [
+        {
+            "id": name,
+            "slot": "left-panel",
+            "type": "button",
+            "label": label,
+            "action": {"commandId": "notes.count"},
+        }
+        for name, label in entries
+    ]
+    document["commandBindings"] = [
+        {"bindingId": name, "uiEntryId": name, "commandId": "notes.count"} for name, _ in entries
+    ]
+    return json.dumps(document).encode()
+
+
+def test_ids_of_an_attacker_stay_in_their_attributes(visitor: Visitor) -> None:
+    """MODULES §limit-render-dom: quotes and tags in ids and labels open nothing, and the button still works."""
+    name = "\"'><script>x()</script> autofocus onfocus=x() "
+    visitor.upload_bytes({"package": gift_with([(name, name)])})
+    visitor.post("/modules/ask", module="free-gift", capability="ui.slot.render")
+    visitor.allow()
+    page = visitor.get().body
+    assert "<script" not in page
+    assert not re.search(r"<[^>]* onfocus=[^>]*>", re.sub(r'="[^"]*"', "=''", page))
+    [panel] = re.findall(r'data-slot="left-panel">(.*?)</section>', page)
+    [sent] = re.findall(r'name="action" value="([^"]*)"', panel)
+    assert unescape(sent) == name
+    visitor.act("free-gift", unescape(sent))
+    assert "done 4 notes" in visitor.allow()
+
+
+def test_a_module_cannot_bury_the_page(visitor: Visitor) -> None:
+    """MODULES §limit-render-dom: of two hundred entries a few are drawn, and of long labels a part."""
+    entries = [(f"entry-{number}", "long " * 5000) for number in range(200)]
+    visitor.upload_bytes({"package": gift_with(entries)})
+    visitor.post("/modules/ask", module="free-gift", capability="ui.slot.render")
+    page = visitor.allow()
+    assert "free-gift has 192 more entries here, which are not shown" in page
+    assert len(visitor.get().body) < 100_000
