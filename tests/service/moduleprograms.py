@@ -24,7 +24,7 @@ from consentry.record.envelope import Context
 from consentry.service import moduleimport
 from consentry.service.actionoutcome import ActionOutcome
 from consentry.service.approvals import Desk
-from consentry.service.moduleactions import ActionRunner
+from consentry.service.moduleactions import ActionRunner, Handler
 from consentry.service.moduleanswers import ModuleAnswers, decided
 from consentry.service.modulegate import ModuleGate
 from consentry.service.modulehost import ModuleHost
@@ -100,6 +100,7 @@ class Program(ModuleHost):
         clock: Clock,
         catalog: str,
         checks: type[ModuleChecks] = ModuleChecks,
+        handlers: Mapping[str, Handler] = HANDLERS,
     ) -> None:
         self.catalog = replace(capability_catalog(), version=catalog)
         self.reached: Callable[[Step], None] | None = None
@@ -117,7 +118,7 @@ class Program(ModuleHost):
         self._loaded = LoadedModules(self._modules, HOST)
         self._told = set()
         self._runner = ActionRunner(
-            HOST, HANDLERS, self._loaded, self._gate, self._desk, self._powers
+            HOST, handlers, self._loaded, self._gate, self._desk, self._powers
         )
 
     def _tell(self, step: Step) -> None:
@@ -173,6 +174,12 @@ class Program(ModuleHost):
         parts = (journal.ledger, journal.ids, journal.clock, journal.context)
         StoredGrants(*parts, self.catalog).revoke(grant_id, OWNER)
         return ("revoked",)
+
+    def granted(self, module: str) -> list[str]:
+        """The grants that a module ever had."""
+        journal = self._journal
+        parts = (journal.ledger, journal.ids, journal.clock, journal.context)
+        return [each.grant_id for each in StoredGrants(*parts).of_module(HOST_ID, module)]
 
     def expire(self) -> tuple[Any, ...]:
         """Looks at what waits."""

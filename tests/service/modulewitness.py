@@ -14,7 +14,7 @@ had said before it. What they come to must be what the tables hold. Asserts:
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any, Final
 
 from consentry.base.canonical import Digest
@@ -56,7 +56,7 @@ class Witness:
         self._batches: dict[str, list[dict[str, Any]]] = {}
         self._begun: dict[str, set[str]] = {}
         self.sessions: dict[str, bool] = {}
-        self.catalogs: dict[str, str] = {}
+        self.catalogs: dict[str, str] = defaultdict(lambda: "1.0.0")
         self.modules: dict[str, dict[str, Any]] = {}
         self.questions: dict[str, dict[str, Any]] = {}
         self.grants: dict[str, dict[str, Any]] = {}
@@ -222,6 +222,11 @@ class Witness:
             key: tuple(value[name] for name in fields[1:]) for key, value in self.grants.items()
         }
         assert self._table("capability_grant", *columns) == grants
+
+    @property
+    def runs(self) -> set[str]:
+        """The actions that have begun."""
+        return set(self._begun)
 
     def blocks(self) -> dict[tuple[Any, ...], tuple[Any, ...]]:
         """The actions that are blocked, as the table has them."""
