@@ -283,7 +283,7 @@ def test_the_question_shows_what_is_about_to_happen(board: Board) -> None:
     text = "\n".join(ActionAsk.of(asked.asked[0]).lines())
     assert "notes.shout" in text
     assert '{"volume":11}' in text
-    assert "is loud (asked every time)" in text
+    assert "“is loud” (asked every time)" in text
 
 
 # Without asking, without JSON, in the wrong role.
