@@ -23,6 +23,7 @@ from bench import (
     held,
     ledger,
     ledgersize,
+    modules,
     observer,
     reach,
     sandbox,
@@ -45,6 +46,7 @@ BENCHES = {
     "engines": engines.run,
     "escalation": escalation.run,
     "held": held.run,
+    "modules": modules.run,
     "trust": trust.run,
 }
 SANDBOX = "sandbox"

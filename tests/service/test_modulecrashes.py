@@ -131,7 +131,7 @@ def test_a_process_killed_at_any_step_leaves_all_or_nothing(store: Store, way: s
             del new["session.started"]
             assert sorted(new.elements()) == sorted(written), (append, step)
             # No command of the host has begun before its use is on record.
-            assert bool(lines) == (way == "use" and done > 0)
+            assert bool(lines) == (way == "use" and append > 0)
             _again(host, way, rest)
             followed(store.open())
             host.drop(MODULE)

@@ -136,9 +136,9 @@ class StoredGrants:
     def revoking_all(self, host_id: str, module_id: str, by: Identity, now: Instant) -> GrantChange:
         """What taking back everything that a module was granted writes."""
         standing = _TABLE.select(
-            self._journal.database, f"{_OF_MODULE} AND {_STANDING_OR_VOID}", (host_id, module_id)
+            self._journal.database, f"{_OF_MODULE} AND {_STANDING}", (host_id, module_id)
         )
-        revoked = [each.revoked(by, now) for each in standing if each.revoked_at is None]
+        revoked = [each.revoked(by, now) for each in standing]
 
         def change(transaction: Transaction) -> None:
             _enter(transaction, host_id, module_id)

@@ -104,18 +104,19 @@ _INDEXES = (
         grant_version, (coalesce(session_id, ''))
     ) WHERE revoked_at IS NULL
     """,
+    # All that a query names, so that none is answered from the long list of what has ended.
     (
-        "CREATE INDEX capability_grant_lasting ON capability_grant (host_id, module_id) "
-        "WHERE revoked_at IS NULL AND scope = 'persistent'"
+        "CREATE INDEX capability_grant_lasting ON capability_grant (host_id, module_id, "
+        "module_version, package_digest) WHERE revoked_at IS NULL AND scope = 'persistent'"
     ),
     (
         "CREATE INDEX capability_grant_of_session ON capability_grant (session_id, host_id, module_id) "
         "WHERE scope = 'session'"
     ),
-    # What was voided or went with its session is asked for only to tell stale from never given.
+    # What was voided is asked for only to tell stale from never given.
     (
-        "CREATE INDEX capability_grant_ended ON capability_grant (host_id, module_id, capability_id) "
-        "WHERE revoked_at IS NULL OR revoked_by = 'system'"
+        "CREATE INDEX capability_grant_void ON capability_grant (host_id, module_id, capability_id) "
+        "WHERE revoked_by = 'system'"
     ),
     "CREATE INDEX capability_grant_given ON capability_grant (given_at, grant_id)",
     # Of what a module waits for, the database itself keeps a second question out.
