@@ -41,9 +41,10 @@ from consentry.declare.modulevalues import EntryType, Slot
 from consentry.enforce.broker import CapabilityRejected, ModuleCall
 from consentry.enforce.moduleexport import ExportReceipt, ExportTarget
 from consentry.service.actionoutcome import ActionOutcome, ActionStatus
-from consentry.service.modulehost import HeldBack, HostCommand, Rendering
+from consentry.service.modulehost import HostCommand
 from consentry.service.modulehost import ModuleHost as _ModuleHost
 from consentry.service.moduleloading import LoadedModule, Unfit
+from consentry.service.moduleslots import HeldBack, Rendering
 
 __all__ = [
     "ActionAsk",

@@ -338,7 +338,7 @@ def test_a_soft_approval_is_once_or_for_the_session(consentry: CommandLine) -> N
         with at_terminal(consentry, "approve", request_id, size=TALL) as terminal:
             shown = terminal.see("a approve once | s approve for this session | d deny")
             assert "is about to call:" in shown
-            assert "Why the host asks: it looks at all notes" in shown
+            assert "The reason given: “it looks at all notes”" in shown
             assert 'With: {"all":true}' in shown
             terminal.answer("", "s")
             assert terminal.ended() == 0, terminal.screen

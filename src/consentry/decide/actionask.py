@@ -110,7 +110,7 @@ class ActionAsk:
             "",
             *(f"{_line(each)}" for each in run.commands),
             "",
-            f"Why the host asks: {_line(self.rule.reason)} ({asked})",
+            f"The reason given: “{_line(self.rule.reason)}” ({asked})",
             f"For its action: {_line(run.action_id or 'none')}{label}",
             f"It calls itself: “{_line(self.display_name)}”",
         ]

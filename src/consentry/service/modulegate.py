@@ -74,6 +74,11 @@ class ModuleGate:
         """What the policy says in this moment."""
         return self._checked(self.standing(wanted.run.module.module_id), wanted)
 
+    def looked_at(self, wanted: Wanted) -> tuple[Standing, CheckResult]:
+        """What the policy says in this moment, and the standing that it goes by."""
+        standing = self.standing(wanted.run.module.module_id)
+        return standing, self._checked(standing, wanted)
+
     def _checked(self, standing: Standing, wanted: Wanted) -> CheckResult:
         run = wanted.run
         if standing.identity != run.module:

@@ -27,11 +27,10 @@ from consentry.base.values import dataclass
 from consentry.decide.actionask import ActionAsk
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilityask import CapabilityDecision
-from consentry.decide.capabilitycheck import CheckResult, ModuleIdentity, Origin, Rejection
+from consentry.decide.capabilitycheck import CheckResult, Origin
 from consentry.decide.identity import Identity, Role
 from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, Removed, said
 from consentry.decide.question import CANCELLED, Answer, Channel
-from consentry.decide.slotrender import RenderedEntry, rendered
 from consentry.declare.actiongraph import ActionGraph
 from consentry.declare.hostdescription import CommandDeclaration, HostDescription
 from consentry.declare.hostfile import check_host
@@ -46,13 +45,12 @@ from consentry.service.modulegate import ModuleGate, Wanted
 from consentry.service.moduleimport import GraphFile, import_module
 from consentry.service.moduleloading import LoadedModule, LoadedModules, Unfit
 from consentry.service.modulepowers import KeptStorage, export_of
+from consentry.service.moduleslots import RENDERS, ModuleSlots, Rendering
 from consentry.service.ownsettings import own_settings
 from consentry.service.sessions import end_session_of, journal_of_library, sessions_of
 from consentry.service.surroundings import Surroundings, look_around
 from consentry.store.modulechecks import ModuleChecks
 from consentry.store.modules import StoredModules
-
-RENDERS = "ui.slot.render"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +59,6 @@ class HostCommand:
 
     declaration: CommandDeclaration
     handler: Handler
-
-
-@dataclass(frozen=True, slots=True)
-class HeldBack:
-    """A module that has entries for a slot and may not show them, with the code that says why."""
-
-    module: ModuleIdentity
-    code: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rendering:
-    """What a slot shows, and which modules are held back from it."""
-
-    entries: tuple[RenderedEntry, ...]
-    held_back: tuple[HeldBack, ...]
 
 
 class ModuleHost:
@@ -112,7 +93,7 @@ class ModuleHost:
         self._answers = ModuleAnswers(host_id, self._around, self._desk)
         self._gate = ModuleGate(ModuleChecks(self._journal, host_id), self._desk)
         self._loaded = LoadedModules(self._modules, self.description)
-        self._told: set[tuple[str, int, str]] = set()
+        self._slots = ModuleSlots(self._loaded, self._gate, self._journal.ids)
         self._runner = ActionRunner(
             self.description,
             {each.declaration.command_id: each.handler for each in commands},
@@ -169,26 +150,8 @@ class ModuleHost:
         return self._gate.check(self._wish_for(self._module(module_id), tuple(capabilities), None))
 
     def render(self, slot: Slot) -> Rendering:
-        """The entries that modules declared for a slot and may show, as data; each use is on record."""
-        entries: list[RenderedEntry] = []
-        held_back: list[HeldBack] = []
-        for module in self._loaded.all():
-            if isinstance(module, Unfit):
-                continue
-            shown = rendered(module.package, slot)
-            if not shown:
-                continue
-            wanted = self._wish_for(module, (RENDERS,), f"render:{slot}")
-            result = self._gate.check(wanted)
-            if result.is_passed:
-                result = self._gate.begin(wanted, result)
-            if result.rejection is None:
-                entries += shown
-            else:
-                rejection = result.rejection
-                held_back.append(HeldBack(module.identity, rejection.code.value, rejection.why))
-                self._tell_once(wanted, rejection)
-        return Rendering(tuple(entries), tuple(held_back))
+        """The entries that modules declared for a slot and may show, as data."""
+        return self._slots.rendered(slot)
 
     def request(
         self,
@@ -343,14 +306,6 @@ class ModuleHost:
             self._journal.ids.new(ACTION_PREFIX), module.identity, action_id, Origin.INTERACTIVE
         )
         return Wanted(run, needed, said(module.package.display_name), acts=needed != (RENDERS,))
-
-    def _tell_once(self, wanted: Wanted, rejection: Rejection) -> None:
-        """Records the refusal to show something, once for each state of the module: pages are drawn often."""
-        standing = self._gate.standing(wanted.run.module.module_id)
-        key = (str(wanted.run.action_id), standing.revision, standing.identity.package_digest)
-        if key not in self._told:
-            self._told.add(key)
-            self._gate.reject(wanted, rejection)
 
     def _powers(self, run: ActionRun) -> Powers:
         storage = KeptStorage(self._journal, self._gate, run)

@@ -87,6 +87,21 @@ class LoadedModules:
             raise _unknown(f"`{module_id}` does not fit this host: {found.problem}")
         return found
 
+    def fitting(self) -> list[LoadedModule]:
+        """Those that fit the host, each read once for each of its revisions."""
+        found: list[LoadedModule] = []
+        for module_id, revision in self._modules.revisions(self._host.host_id):
+            kept = self._kept.get(module_id)
+            if kept is None or kept[0] != revision:
+                registration = self._modules.find(self._host.host_id, module_id)
+                if registration is None:
+                    continue
+                kept = (registration.revision, loaded(registration, self._host))
+                self._kept[module_id] = kept
+            if isinstance(kept[1], LoadedModule):
+                found.append(kept[1])
+        return found
+
     def all(self) -> list[LoadedModule | Unfit]:
         """Every registered module of the host."""
         found = self._modules.all(self._host.host_id)

@@ -11,6 +11,7 @@ from consentry.base.codes import Code, ExitStatus
 from consentry.base.values import dataclass
 from consentry.enforce.host import FACT_MEANINGS
 from consentry.enforce.programs import ENGINE_MEANINGS
+from consentry.service.modulewords import PACKAGES, REJECTIONS
 from consentry.service.settings import SETTINGS
 from consentry.service.terms import TERMS
 from consentry.surface.catalog import capability_catalog
@@ -27,6 +28,8 @@ class WordKind(StrEnum):
     PERMISSION_SET = "permission set"
     DIMENSION = "surface dimension"
     CAPABILITY = "module capability"
+    REJECTION = "module rejection"
+    PACKAGE = "package refusal"
     CODE = "error code"
     STATUS = "exit status"
     SETTING = "setting"
@@ -45,6 +48,8 @@ _HEADINGS = {
     WordKind.PERMISSION_SET: "Permission sets",
     WordKind.DIMENSION: "Dimensions of a surface",
     WordKind.CAPABILITY: "Capabilities of a module",
+    WordKind.REJECTION: "Why an action of a module is rejected",
+    WordKind.PACKAGE: "Why a module package is refused",
     WordKind.CODE: "Error codes",
     WordKind.STATUS: "Exit statuses",
     WordKind.SETTING: "Settings",
@@ -130,6 +135,17 @@ def _capabilities() -> Iterable[Word]:
         yield Word(entry.capability_id, WordKind.CAPABILITY, entry.scope, details)
 
 
+def _rejections() -> Iterable[Word]:
+    for code, (meaning, remedy) in REJECTIONS.items():
+        yield Word(code.value, WordKind.REJECTION, meaning, (("what to do", remedy),))
+
+
+def _package_refusals() -> Iterable[Word]:
+    for code, meaning in PACKAGES.items():
+        details = (("what to do", Code.MODULE_REJECTED.remedy),)
+        yield Word(code.value, WordKind.PACKAGE, meaning, details)
+
+
 def _codes() -> Iterable[Word]:
     for code in Code:
         status = f"{int(code.status)}, {code.status.meaning}"
@@ -165,6 +181,8 @@ _SOURCES: tuple[Callable[[], Iterable[Word]], ...] = (
     _permission_sets,
     _dimensions,
     _capabilities,
+    _rejections,
+    _package_refusals,
     _codes,
     _statuses,
     _settings,

@@ -218,6 +218,12 @@ class StoredModules:
             return self._selected(order, ())
         return self._selected(f"WHERE host_id = ? {order}", (host_id,))
 
+    def revisions(self, host_id: str) -> Sequence[tuple[str, int]]:
+        """Every module of a host with its revision; the documents are not read."""
+        query = "SELECT module_id, revision FROM module WHERE host_id = ? ORDER BY module_id"
+        with self._journal.database.reading() as view:
+            return [(str(name), int(count or 0)) for name, count in view.rows(query, (host_id,))]
+
     def mode(self) -> ModeSetting:
         """The mode that holds, and who set it."""
         with self._journal.database.reading() as view:
