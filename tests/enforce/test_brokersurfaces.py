@@ -115,6 +115,7 @@ def test_an_export_goes_nowhere_by_itself(board: Board) -> None:
     board.ready(EXPORT, READ)
     before = sorted(Path(board.environ["HOME"]).rglob("*.txt"))
     assert summary(board.call("save")) == ("rejected", VIOLATION, EXPORT)
+    assert (board.calls, board.used()) == ([], [])
     with weakenedmodules.without_rules_of_the_moment():
         # The command is called then, and is refused where it exports: there is still no target.
         assert summary(board.call("save")) == ("rejected", VIOLATION, EXPORT)

@@ -164,6 +164,16 @@ def test_what_waited_is_resumed_once(board: Board) -> None:
     assert (len(board.calls), board.used()) == (1, [READ])
 
 
+@pytest.mark.parametrize("action", ["shout", "remind"])
+def test_what_is_changed_while_a_person_reads_is_not_carried_out(board: Board, action: str) -> None:
+    """CONTRACTS §12-approval-level: the arguments are those that were shown, whatever the caller does to them."""
+    board.ready(READ)
+    given = {"text": ["as it was"]}
+    asked = board.person("approve_once", before=lambda: given["text"].append("changed since"))
+    assert board.call(action, arguments=given, asker=asked).ok
+    assert ran(board) == [{"text": ("as it was",)}]
+
+
 def test_of_many_who_resume_at_once_one_does(board: Board) -> None:
     """CONTRACTS §12-approval-level: four threads, one yes, one run."""
     board.ready(READ)

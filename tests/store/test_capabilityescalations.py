@@ -327,6 +327,16 @@ def test_a_yes_for_a_session_that_is_over_lapses(kept: Kept) -> None:
     assert other.answer(again, FOR_GOOD).status == "approved"
 
 
+def test_a_yes_under_another_major_catalog_lapses(kept: Kept) -> None:
+    """MODULES §grant-3: what was shown is not what the words mean now; a minor version says the same."""
+    assert kept.answer(kept.ask(STORE, catalog_version="1.9.0"), FOR_GOOD).status == "approved"
+    request = kept.ask(catalog_version="2.0.0")
+    with pytest.raises(Refused) as refused:
+        kept.answer(request, FOR_GOOD)
+    assert refused.value.code == "approval-superseded"
+    assert set(kept.standing().granted) == {STORE}
+
+
 def test_a_no_counts_whatever_became_of_the_module(kept: Kept) -> None:
     """MODULES §decision-3: there is nothing that a no could open."""
     request = kept.ask()

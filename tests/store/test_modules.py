@@ -1,5 +1,6 @@
 """Hosts and modules in a real store: registered, replaced, removed, all or nothing; and the mode."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -11,6 +12,7 @@ from consentry.base.values import replace
 from consentry.decide.capabilitycheck import RejectCode, Rejection
 from consentry.decide.lasting import Lasts
 from consentry.decide.modulemode import ModeSetting, ModuleMode
+from consentry.decide.moduleregistration import Registration
 from consentry.record.envelope import Draft
 from consentry.store.ledger import Ledger
 from consentry.store.modules import StoredModules
@@ -137,6 +139,48 @@ def test_two_programs_that_register_at_once_take_turns(kept: Kept, store: Store)
         assert None in replaced
         assert set(replaced) - {None} < set(versions)
         assert len(kept.modules.all()) == 1
+
+
+class LooksAway(StoredModules):
+    """Sees a module, and does not see that another program changes it before the import is written."""
+
+    def __init__(self, kept: Kept, meanwhile: Callable[[], object]) -> None:
+        super().__init__(kept.journal)
+        self._meanwhile = [meanwhile]
+
+    def find(self, host_id: str, module_id: str) -> Registration | None:
+        """What is there, and gone a moment later."""
+        found = super().find(host_id, module_id)
+        while self._meanwhile:
+            self._meanwhile.pop()()
+        return found
+
+
+def test_what_is_replaced_is_what_was_there_at_last(kept: Kept) -> None:
+    """CONTRACTS §1-atomic: an import between the look and the write is not lost, nor is a removal."""
+    kept.register()
+    overtaken = LooksAway(kept, lambda: kept.register("1.5.0"))
+    before = overtaken.register(registration("2.0.0"), WANTS)
+    assert before is not None
+    assert before.identity.module_version == "1.5.0"
+    removed = LooksAway(kept, lambda: kept.modules.remove(HOST, MODULE, OWNER))
+    assert removed.register(registration("3.0.0"), WANTS) is None
+    replaced = [each["replacedVersion"] for each in kept.payloads("module.imported")]
+    assert replaced == [None, "1.0.0", "1.5.0", None]
+
+
+def test_what_is_removed_is_what_was_there_at_last(kept: Kept) -> None:
+    """CONTRACTS §1-atomic: with the grants that it had by then."""
+    kept.register()
+
+    def meanwhile() -> None:
+        kept.register("2.0.0")
+        kept.give(READ)
+
+    removed = LooksAway(kept, meanwhile).remove(HOST, MODULE, OWNER)
+    assert removed is not None
+    assert (removed.registration.identity.module_version, removed.grants) == ("2.0.0", 1)
+    assert kept.modules.all() == []
 
 
 # Grants that end with their content.
