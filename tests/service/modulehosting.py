@@ -27,9 +27,10 @@ from consentry.declare.hostdescription import (
 )
 from consentry.enforce.broker import ModuleCall
 from consentry.enforce.moduleexport import ExportTarget
+from consentry.service.actionoutcome import ActionOutcome
 from consentry.service.approvals import Look
 from consentry.service.ledgers import ledger_for_reading
-from consentry.service.moduleactions import ActionOutcome, Handler
+from consentry.service.moduleactions import Handler
 from consentry.service.modulehost import HostCommand, ModuleHost
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import look_around

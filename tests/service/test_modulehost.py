@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from consentry.service.moduleactions import ActionStatus
+from consentry.service.actionoutcome import ActionStatus
 from tests.service.modulehosting import (
     AUTO,
     DECISION,
