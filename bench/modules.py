@@ -88,9 +88,9 @@ def _beside_cedar(place: Path, loaded: Sample, fresh: Sample) -> None:
     except cedar.Absent as reason:
         print(f"cedarpy is left out: {reason}")
         return
-    row(f"{version}, {cedar.POLICIES:,} policies", sample)
-    row("check on a loaded standing, beside it", loaded, sample)
-    row("with the freshness read, beside it", fresh, sample)
+    name = f"{version}, {cedar.POLICIES:,} policies"
+    row(f"{name}, beside the check", sample, loaded)
+    row(f"{name}, and the read", sample, fresh)
 
 
 def _imported(place: Path) -> bool:

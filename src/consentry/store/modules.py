@@ -125,17 +125,18 @@ class StoredModules:
                 identity.host_id, identity.module_id, wanted.content, now
             )
             draft = self._imported(wanted, capabilities, before, now)
+            # Made before the transaction, which others wait for.
+            row = (*_row(replace(wanted, imported_at=now)), identity.host_id, identity.module_id)
 
             def change(
                 transaction: Transaction,
                 before: Registration | None = before,
                 end_grants: Change = voiding.change,
-                now: Instant = now,
+                row: tuple[Value, ...] = row,
             ) -> None:
                 end_grants(transaction)
                 _require_unchanged(transaction, identity, before)
-                row = _row(replace(wanted, imported_at=now))
-                _run(transaction, _REGISTER, (*row, identity.host_id, identity.module_id))
+                _run(transaction, _REGISTER, row)
                 _unblock(transaction, identity.host_id, identity.module_id)
 
             try:
