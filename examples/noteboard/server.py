@@ -34,6 +34,7 @@ from examples.noteboard.record import Record
 ADDRESS = "127.0.0.1"
 MOST_BODY = 64 * 1024
 MOST_UPLOAD = 20 * 1024**2
+_MOST_DIGITS = 12
 PATIENCE = 20
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
@@ -73,8 +74,8 @@ class NoteBoardServer(ThreadingHTTPServer):
         self.host = f"{ADDRESS}:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A visitor who goes away in the middle of an answer is no error of the board."""
-        if not isinstance(sys.exception(), (ConnectionError, TimeoutError)):
+        """A visitor who goes away, or whose headers no parser takes, is no error of the board."""
+        if not isinstance(sys.exception(), (ConnectionError, TimeoutError, ValueError)):
             super().handle_error(request, client_address)
 
     @property
@@ -200,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
             raise _Refused(HTTPStatus.LENGTH_REQUIRED, "the length of the form is not said")
-        if int(length) > most:
+        if len(length) > _MOST_DIGITS or int(length) > most:
             raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "that is too much for one form")
         body = self.rfile.read(int(length))
         if len(body) != int(length):

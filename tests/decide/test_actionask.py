@@ -51,7 +51,7 @@ def test_who_asks_is_the_module() -> None:
     assert question.text == "may word-count in note-board call notes.shout, notes.keep now?"
 
 
-@pytest.mark.parametrize("name", sorted(set(HARD.to_json()) - {"arguments"}))
+@pytest.mark.parametrize("name", sorted(set(HARD.to_json()) - {"arguments", "carried"}))
 def test_every_field_must_be_there_and_no_other(name: str) -> None:
     """CONTRACTS §2-approval: a request that nobody here wrote is not believed."""
     document = HARD.to_json()
@@ -180,5 +180,22 @@ def test_hostile_words_make_no_line_of_their_own(letters: str) -> None:
 
 def test_words_of_megabytes_are_cut_where_they_are_shown() -> None:
     """MODULES AC-2: a prompt is read by a person."""
-    long = replace(HARD, label="y" * 2_000_000, arguments="z" * 2_000_000)
-    assert max(map(len, long.lines())) < 2000
+    assert max(map(len, replace(HARD, label="y" * 2_000_000).lines())) < 2000
+
+
+@pytest.mark.parametrize("field", ["arguments", "carried"])
+def test_what_a_call_carries_is_shown_whole_or_not_asked_about(field: str) -> None:
+    """CONTRACTS §12-approval-level: nothing of what a yes is for is left out of the middle."""
+    long = {"text": f"{'a' * 7_000}needle{'b' * 7_000}"}
+    assert any("needle" in line for line in replace(HARD, **{field: long}).lines())
+    with pytest.raises(BadInput, match="too many to be read"):
+        replace(HARD, **{field: "z" * 16_001})
+
+
+def test_what_the_module_itself_puts_beside_the_arguments_is_shown_and_bound() -> None:
+    """CONTRACTS §12-approval-level: a payload of the package is part of what is said yes to."""
+    carried = [{"commandId": "notes.shout", "payload": {"to": "everybody"}, "context": None}]
+    ask = replace(HARD, carried=carried)
+    assert "everybody" in "\n".join(ask.lines())
+    assert ask.digest != HARD.digest
+    assert ActionAsk.from_json(ask.to_json()) == ask

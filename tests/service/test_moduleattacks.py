@@ -90,7 +90,8 @@ def test_a_call_that_waited_for_its_turn_is_checked_when_it_comes(board: Board) 
     go_on.set()
     first.join(30)
     second.join(30)
-    assert [summary(each) for each in outcomes] == [("done", None, None), NOT_GRANTED]
+    # Which of the two threads tells its outcome first is left to chance.
+    assert {summary(each) for each in outcomes} == {("done", None, None), NOT_GRANTED}
     assert _called(board) == ["notes.count"]
 
 

@@ -21,7 +21,7 @@ from consentry.cli.moduleplace import (
     name_of,
     stored_in,
 )
-from consentry.cli.moduleshow import asked_words
+from consentry.cli.moduleshow import MOST_ROWS, asked_words
 from consentry.cli.output import Output, write_answer
 from consentry.cli.table import Page
 from consentry.decide.moduleregistration import Registration
@@ -128,8 +128,11 @@ def _rows(
     count = "1 action" if len(graph.actions) == 1 else f"{len(graph.actions)} actions"
     place = safe_line(f"{host.host_id} {host.app_version}")
     yield f"{output.paint(named, 'bold')} in {place}: {count}, from {safe_line(source)}"
-    for action in graph.actions:
+    for action in graph.actions[:MOST_ROWS]:
         yield from _action(output, action, host)
+    more = len(graph.actions) - MOST_ROWS
+    if more > 0:
+        yield f"and {more:,} more; --json has all of them"
 
 
 def _action(output: Output, action: GraphAction, host: HostDescription) -> Iterator[str]:

@@ -71,7 +71,7 @@ def _mode(ctx: click.Context, *, wanted: str | None, reason: str | None) -> Exit
         if mode.lets_more_than(before.mode):
             what = f"letting modules do more ({mode})"
             require_passphrase(look_around(os.environ), journal, what)
-        modules.set_mode(mode, Identity(journal.context.actor), reason)
+        modules.set_mode(mode, Identity(journal.context.actor), reason, after=before.mode)
         _tell(output, modules.mode(), before)
     return ExitStatus.DONE
 

@@ -1,6 +1,7 @@
 """`consentry module show`: everything that is known of one registered module."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import click
 
@@ -33,6 +34,9 @@ from consentry.service.modulelist import (
     storage_of,
 )
 from consentry.service.moduleloading import LoadedModule
+
+MOST_ROWS = 200
+"""So many entries, bindings or actions are read by a person; a package may have thousands."""
 
 PAGE = Page(
     summary="Show everything about one module: entries, actions, what it asks for and may do.",
@@ -119,7 +123,7 @@ def _rows(
         source = "from its own graph" if registration.graph is not None else "from its bindings"
         actions = (_action(each, host) for each in graph.actions)
         yield from _section(output, f"actions, {source}", actions)
-        yield from _section(output, "extensions", map(_own, package.extensions))
+        yield from _section(output, "extensions", map(_own, iter(package.extensions)))
 
 
 def _row(label: str, text: str) -> list[str]:
@@ -127,12 +131,15 @@ def _row(label: str, text: str) -> list[str]:
 
 
 def _section(output: Output, title: str, rows: Iterator[str]) -> Iterator[str]:
-    listed = list(rows)
     yield output.paint(title, "bold")
+    listed = list(islice(rows, MOST_ROWS))
     if not listed:
         yield "  none"
     for row in listed:
         yield from hanging("  ", row, indent=6)
+    more = sum(1 for _ in rows)
+    if more:
+        yield f"  and {more:,} more; --json has all of them"
 
 
 def _kept(storage: ModuleStorage) -> str:

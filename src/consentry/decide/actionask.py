@@ -3,6 +3,9 @@
 This is the host's own rule about its command, not a capability: it is asked besides, after every capability
 holds, and a module cannot lower it. A soft yes may be remembered for the session; a hard one is asked
 every time, for these very arguments, and carries out one run and no other.
+
+Whoever answers sees all that the call carries: what the person gave it, and what the module's own binding
+puts beside it. Nothing of that is cut; what is too long to be read is not asked about at all.
 """
 
 from typing import Final
@@ -23,6 +26,8 @@ from consentry.decide.question import Answer, Outcome, Question, RequestKind
 from consentry.declare.hostdescription import ApprovalLevel, ApprovalRule
 
 ASK_VERSION: Final = 1
+MOST_CARRIED: Final = 16_000
+"""So many letters of arguments and payloads can be put to a person."""
 _SHOWN: Final = 400
 _FIELDS: Final = (
     "askVersion",
@@ -37,6 +42,7 @@ _FIELDS: Final = (
     "commands",
     "origin",
     "arguments",
+    "carried",
     "reason",
     "level",
     "approver",
@@ -54,8 +60,14 @@ class ActionAsk:
     session_id: str | None
     label: str | None = None
     arguments: Json = field(default=None)
+    carried: Json = field(default=None)
+    """What the module's bindings put beside that, for each command."""
 
     def __post_init__(self) -> None:
+        letters = len(canonical_json([self.arguments, self.carried]))
+        if letters > MOST_CARRIED:
+            message = f"{letters:,} bytes are too many to be read before a yes"
+            raise problem("arguments", message)
         check_text("displayName", self.display_name)
         check_digest("packageDigest", self.run.module.package_digest)
         check_id_field("actionRunId", self.run.action_run_id, ACTION_PREFIX)
@@ -82,7 +94,11 @@ class ActionAsk:
             **self.rule.to_json(),
         }
         if not self.is_rememberable:
-            bound |= {"actionRunId": self.run.action_run_id, "arguments": self.arguments}
+            bound |= {
+                "actionRunId": self.run.action_run_id,
+                "arguments": self.arguments,
+                "carried": self.carried,
+            }
         return digest_json(bound)
 
     def question(self) -> Question:
@@ -115,7 +131,9 @@ class ActionAsk:
             f"It calls itself: “{_line(self.display_name)}”",
         ]
         if self.arguments is not None:
-            lines += [f"With: {_line(canonical_json(self.arguments).decode())}"]
+            lines += [f"With: {_whole(self.arguments)}"]
+        if self.carried is not None:
+            lines += [f"And from the module itself: {_whole(self.carried)}"]
         if run.origin.is_automation:
             lines += [f"Called from {run.origin.value}: nobody clicked."]
         return (*lines, f"Package: {module.package_digest}")
@@ -146,6 +164,7 @@ class ActionAsk:
             "commands": list(run.commands),
             "origin": run.origin.value,
             "arguments": self.arguments,
+            "carried": self.carried,
             **self.rule.to_json(),
             "sessionId": self.session_id,
         }
@@ -181,6 +200,7 @@ class ActionAsk:
             session_id=fields.optional_text("sessionId"),
             label=fields.optional_text("actionLabel"),
             arguments=fields.value("arguments"),
+            carried=fields.value("carried"),
         )
 
     @classmethod
@@ -199,6 +219,10 @@ class ActionAsk:
         if not is_same or question.session_id != ask.session_id:
             raise problem("digest", "what was shown is another question")
         return ask
+
+
+def _whole(value: Json) -> str:
+    return safe_line(canonical_json(value).decode())
 
 
 def _line(text: str) -> str:

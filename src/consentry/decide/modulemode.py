@@ -6,7 +6,8 @@
     inspect-only     modules can be imported, listed, shown and drawn; none of their actions runs
     deny-all         every capability is denied, whatever was granted
 
-Only `normal` lets a question be put. No mode takes a grant away: going back to `normal` finds them as they
+Only `normal` lets a question be put; one that waits can still be answered, and what is granted then counts
+as soon as the mode lets it. No mode takes a grant away: going back to `normal` finds them as they
 were. A rejection by the mode has the code of a missing grant, `capability-not-granted`: it is no breach of
 anything by the module.
 """

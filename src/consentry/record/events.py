@@ -291,7 +291,7 @@ class EventType(StrEnum):
         "module.action.ended",
         EventGroup.HOSTS,
         modulefields.MODULE_ACTION_ENDED,
-        "an action of a module that was begun came to its end",
+        "an action of a module came to its end, or was refused by a rule of its host's command",
     )
     GRANT_GIVEN = (
         "grant.given",

@@ -38,6 +38,7 @@ class ActionQuestions:
             session_id,
             wanted.label,
             wish.arguments,
+            wanted.carried,
         )
         request = self._remembered(ask)
         if request is None and wish.origin.is_automation:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any, Final, TypeAlias
 
+from consentry.base.canonical import Json
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, Refused, UsageProblem
 from consentry.base.frozenjson import frozen, thawed
@@ -124,6 +125,8 @@ class ActionRunner:
             return refused
         approval = self._approved(wish, action, wanted, result)
         if isinstance(approval, ActionOutcome):
+            if approval.status is ActionStatus.REJECTED:
+                self._gate.end(wanted.run, "rejected", approval.code)
             return approval
         begun = self._gate.begin(wanted, result, approval)
         if begun.rejection is not None:
@@ -154,7 +157,13 @@ class ActionRunner:
             wish.origin,
             action.calls,
         )
-        return Wanted(run, needed, said(module.package.display_name), said(action.label))
+        return Wanted(
+            run,
+            needed,
+            said(module.package.display_name),
+            said(action.label),
+            _carried(module, run),
+        )
 
     def _permitted(self, wish: ActionWish, wanted: Wanted) -> tuple[CheckResult, str | None]:
         """The check, after asking where that may help; with the request that still waits, if any."""
@@ -310,6 +319,17 @@ class ActionRunner:
             rejection.why,
             capability_id=rejection.capability_id,
         )
+
+
+def _carried(module: LoadedModule, run: ActionRun) -> Json:
+    """What the module's own bindings hand to the commands of an action; None where nothing is."""
+    carried: list[Json] = []
+    for call in run.commands:
+        binding = _binding_of(module, run.action_id, call)
+        if binding is not None and (binding.payload is not None or binding.context is not None):
+            own: dict[str, Json] = {"payload": binding.payload, "context": binding.context}
+            carried.append({"commandId": call, **own})
+    return carried or None
 
 
 def _binding_of(

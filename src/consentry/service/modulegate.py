@@ -11,6 +11,7 @@ was denied in the same session: the policy is the same as for a click, and no wa
 
 from typing import Final
 
+from consentry.base.canonical import Json
 from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem, UsageProblem
 from consentry.base.values import dataclass, replace
@@ -45,6 +46,7 @@ class Wanted:
     needed: tuple[str, ...]
     display_name: str
     label: str | None = None
+    carried: Json = None
     acts: bool = True
 
 

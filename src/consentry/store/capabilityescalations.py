@@ -15,6 +15,7 @@ from typing import Final
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, Refused
+from consentry.decide.actionask import ActionAsk
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilityask import CapabilityAsk, reason_of
 from consentry.decide.grant import GrantScope, GrantTerms
@@ -39,6 +40,7 @@ from consentry.surface.catalog import capability_catalog
 _GONE: Final = "the module is not registered any more as it was when it asked"
 _OTHER_CATALOG: Final = "the catalog of capabilities has another major version"
 _OVER: Final = "the session that asked is over"
+_SESSION_OPEN: Final = "SELECT 1 FROM session WHERE session_id = ? AND ended_at IS NULL"
 _STILL: Final = (
     "SELECT 1 FROM module WHERE host_id = ? AND module_id = ? "
     "AND module_version = ? AND package_digest = ?"
@@ -109,6 +111,21 @@ def consequence_of(
 
     events = _events(journal, ask, settled, EventType.ESCALATION_APPROVED, about, now)
     return (*events, *giving.drafts), change
+
+
+def still_open(settled: ApprovalRequest) -> Change:
+    """Raises `Lapsed` in the transaction where a yes to a command could carry out nothing any more."""
+    ask = ActionAsk.of(settled)
+
+    def change(transaction: Transaction) -> None:
+        module = ask.run.module
+        content = (module.module_version, module.package_digest)
+        if not exists(transaction, _STILL, (module.host_id, module.module_id, *content)):
+            raise Lapsed(_GONE)
+        if not exists(transaction, _SESSION_OPEN, (ask.session_id,)):
+            raise Lapsed(_OVER)
+
+    return change
 
 
 def _events(

@@ -38,6 +38,10 @@ def ending_of(journal: Journal, request: ApprovalRequest, now: Instant) -> Endin
             from consentry.store.escalations import consequence_of  # noqa: PLC0415 - see above
         case RequestKind.CAPABILITY:
             from consentry.store.capabilityescalations import consequence_of  # noqa: PLC0415
+        case RequestKind.ACTION if request.status == Outcome.APPROVED:
+            from consentry.store.capabilityescalations import still_open  # noqa: PLC0415
+
+            return Ending((own,), still_open(request))
         case _:
             return Ending((own,))
     drafts, change = consequence_of(journal, request, about, now)

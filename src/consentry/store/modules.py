@@ -234,8 +234,19 @@ class StoredModules:
         names = ("mode", "changedBy", "changedAt")
         return ModeSetting.from_json(dict(zip(names, rows[0], strict=True)))
 
-    def set_mode(self, mode: ModuleMode, by: Identity, reason: str | None = None) -> ModeSetting:
-        """Sets it for every module of this store; what was blocked is free again. The one before."""
+    def set_mode(
+        self,
+        mode: ModuleMode,
+        by: Identity,
+        reason: str | None = None,
+        *,
+        after: ModuleMode | None = None,
+    ) -> ModeSetting:
+        """Sets it for every module of this store; what was blocked is free again. The one before.
+
+        With `after`, only if that is the mode which holds: whoever was allowed to loosen one mode was
+        not asked about another.
+        """
         before, now = self.mode(), self._journal.clock.now()
         payload: dict[str, Json] = {
             "mode": mode.value,
@@ -248,6 +259,9 @@ class StoredModules:
         draft = self._journal.draft(EventType.MODULE_MODE_CHANGED, about, payload, now)
 
         def change(transaction: Transaction) -> None:
+            held = [str(row[0]) for row in transaction.rows("SELECT mode FROM module_mode")]
+            if after is not None and (held or [ModuleMode.NORMAL]) != [after]:
+                raise LedgerProblem(Code.LEDGER_BUSY, "somebody else changed the mode meanwhile")
             _run(transaction, _SET_MODE, (mode.value, by, str(now)))
             _run(transaction, "DELETE FROM module_block", ())
             # There and back again between two looks would leave what was loaded looking fresh.
