@@ -6,7 +6,7 @@ python -m tests.service.modulecrash WAY PLACE …    where WAY is one of these
     answer APPEND STEP REQUEST    says yes for good, killed likewise
     use APPEND STEP               calls an action that stores something, killed likewise
     loop                          uses a capability again and again until that is refused
-    churn SEED TIMES              imports, asks, approves, uses, revokes and removes, in some order
+    churn SEED TIMES [WRITER]     imports, asks, approves, uses, revokes and removes, in some order
     try TIMES                     uses a capability so many times, whatever comes of it
 
 What a command of the host does it says on standard output: `ran` and the id of the run.
@@ -31,6 +31,7 @@ from tests.service.moduleprograms import Program
 from tests.store.keepers import open_place
 
 MODULE, OLD, NEW = MODULES[0], VERSIONS[0], VERSIONS[2]
+YES = ("approve_session", "approve_persistent")
 EXPECTED = {
     "answer-refused",
     "approval-superseded",
@@ -52,12 +53,12 @@ def _telling(call: ModuleCall) -> object:
 
 
 @contextmanager
-def program(place: str) -> Iterator[Program]:
+def program(place: str, writer: str = WRITER) -> Iterator[Program]:
     """A program of the host, whose commands say that they run."""
     database = open_place(place)
     try:
         handlers = dict.fromkeys(HANDLERS, _telling)
-        yield Program(database, WRITER, SystemClock(), "1.0.0", handlers=handlers)
+        yield Program(database, writer, SystemClock(), "1.0.0", handlers=handlers)
     finally:
         database.close()
 
@@ -76,8 +77,8 @@ class _KilledAt:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _act(host: Program, action: str, decision: str | None = None, by: str = OWNER) -> Any:
-    return host.act(MODULE, action, "interactive", decision, by, 1)
+def _act(host: Program, action: str) -> tuple[Any, ...]:
+    return host.act(MODULE, action, "interactive", None, OWNER, 1)
 
 
 def crash(way: str, place: str, append: str, step: str, *rest: str) -> None:
@@ -102,10 +103,10 @@ def loop(place: str) -> None:
         say("ended", *told[2:])
 
 
-def churn(place: str, seed: str, times: str) -> None:
+def churn(place: str, seed: str, times: str, writer: str = WRITER) -> None:
     """Anything, in an order of its own."""
     draw = random.Random(int(seed))  # noqa: S311 - any order will do
-    with program(place) as host:
+    with program(place, writer) as host:
         say("ready")
         for _ in range(int(times)):
             told = host.do(lambda self: _anything(self, draw))
@@ -115,22 +116,19 @@ def churn(place: str, seed: str, times: str) -> None:
 
 
 def _anything(host: Program, draw: random.Random) -> tuple[Any, ...]:
-    match draw.choice(("import", "revoke", "mode", "remove", *["act"] * 8)):
+    module, given = draw.choice(MODULES), host.granted(MODULE)
+    match draw.choice(("import", "revoke", "mode", "rare", *["act"] * 8)):
         case "import":
-            version, content = draw.choice(VERSIONS), draw.choice(CONTENTS)
-            return host.import_good(MODULE, version, content)
-        case "revoke":
-            given = host.granted(MODULE)
-            return host.revoke(draw.choice(given)) if given else ("nothing",)
+            return host.import_good(module, draw.choice(VERSIONS), draw.choice(CONTENTS))
+        case "revoke" if given:
+            return host.revoke(draw.choice(given))
         case "mode":
             return host.set_mode(draw.choice(("normal", "normal", "deny-all")))
-        case "remove":
-            return host.drop(MODULE) if draw.random() < 0.2 else ("nothing",)
-    decision = draw.choice(("approve_session", "approve_persistent"))
-    told: tuple[Any, ...] = _act(
-        host, draw.choice(("look", "keep", "swap")), decision, draw.choice((OWNER, APPROVER))
-    )
-    return told
+        case "rare" if draw.random() < 0.2:
+            is_to_drop = draw.random() < 0.5
+            return host.drop(module) if is_to_drop else host.end(host.session_id)
+    action, decision = draw.choice(("look", "keep", "swap")), draw.choice(YES)
+    return host.act(module, action, "interactive", decision, draw.choice((OWNER, APPROVER)), 1)
 
 
 def tries(place: str, times: str) -> None:

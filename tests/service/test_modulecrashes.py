@@ -15,7 +15,9 @@ import pytest
 
 from consentry.base.clock import SystemClock
 from consentry.store.database import Database
+from consentry.store.history import History
 from consentry.store.migrations import migrate
+from consentry.store.postgres import PostgresDatabase
 from consentry.store.sqlite import SqliteDatabase
 from consentry.store.steps import Step
 from tests.decide.samples import OWNER
@@ -195,6 +197,36 @@ def test_processes_that_change_a_module_at_once_leave_one_truth(store: Store) ->
         witness.look()
         standing = [witness.grants[each]["moduleVersion"] for each in grants_of(witness)]
         assert set(standing) <= {NEW}
+
+
+@pytest.mark.timeout(300)
+def test_machines_that_change_a_module_at_once_leave_one_truth(postgres_url: str) -> None:
+    """MODULES §grant-2: each machine writes a chain of its own, and none waits for the others for ever.
+
+    Chains have no order among each other, so it is the tables that are looked at.
+    """
+    database = PostgresDatabase(postgres_url)
+    migrate(database)
+    with board(database) as (host, _):
+        times = 400 if IS_FULL else 40
+        running = [
+            begun("churn", postgres_url, seed, times, f"machine-{str(seed) * 32}")
+            for seed in (1, 2, 3)
+        ]
+        for lines in [said(each) for each in running]:
+            assert [line for line in lines if line[0] not in ("ready", "ran", "over")] == []
+        assert isinstance(History(database).verify(), list)
+        host.do(lambda self: self.drop(MODULE))
+        host.import_good(MODULE, NEW, CONTENTS[0])
+        assert act(host, "swap", "approve_persistent")[0] in ("done", "rejected")
+        across = (
+            "SELECT count(*) FROM capability_grant LEFT JOIN module ON "
+            "module.module_id = capability_grant.module_id AND "
+            "module.package_digest = capability_grant.package_digest "
+            "WHERE revoked_at IS NULL AND module.module_id IS NULL"
+        )
+        with database.reading() as view:
+            assert list(view.rows(across)) == [(0,)]
 
 
 def test_two_versions_imported_at_once_are_one_module(store: Store) -> None:

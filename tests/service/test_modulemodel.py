@@ -10,7 +10,7 @@ from tests.store.conftest import Store
 from tests.store.sizes import IS_FULL
 
 SMALL = {Dialect.SQLITE: (50, 30), Dialect.POSTGRESQL: (25, 30)}
-FULL = {Dialect.SQLITE: (1500, 50), Dialect.POSTGRESQL: (400, 50)}
+FULL = {Dialect.SQLITE: (1000, 50), Dialect.POSTGRESQL: (300, 50)}
 
 
 @pytest.mark.timeout(900)

@@ -89,6 +89,7 @@ FAULTS: dict[str, Mapping[tuple[object, str], Any]] = {
 }
 
 
+@pytest.mark.timeout(300)
 # In a file examples cost a tenth of what they do on a server.
 @pytest.mark.parametrize("store", list(Dialect) if IS_FULL else [Dialect.SQLITE], indirect=True)
 @pytest.mark.parametrize("fault", [*CHECKS, *FAULTS])
