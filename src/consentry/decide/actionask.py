@@ -12,10 +12,11 @@ from typing import Final
 
 from consentry.base.canonical import Digest, Json, canonical_json, digest_json
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput, ConsentryError, Refused
+from consentry.base.errors import Refused
 from consentry.base.safetext import safe_line
 from consentry.base.values import dataclass, field
 from consentry.decide.approval import ApprovalRequest
+from consentry.decide.askreading import read_ask
 from consentry.decide.capabilityask import subject_of
 from consentry.decide.capabilitycheck import ModuleIdentity, Origin
 from consentry.decide.fields import Fields, check_digest, check_id_field, check_text, problem
@@ -207,14 +208,7 @@ class ActionAsk:
     def of(cls, request: ApprovalRequest) -> "ActionAsk":
         """What that request asks for; raises where it is about something else."""
         question = request.question
-        if question.kind is not RequestKind.ACTION:
-            message = f"`{request.request_id}` does not ask about a module's action"
-            raise Refused(Code.ANSWER_REFUSED, message)
-        try:
-            ask = cls.from_json(question.preview)
-        except ConsentryError as wrong:
-            message = f"what `{request.request_id}` asks for cannot be read: {wrong.message}"
-            raise BadInput(Code.DECISION_FIELD, message) from wrong
+        ask = read_ask(request, RequestKind.ACTION, "ask about a module's action", cls.from_json)
         is_same = (question.subject, question.digest) == (ask.subject, ask.digest)
         if not is_same or question.session_id != ask.session_id:
             raise problem("digest", "what was shown is another question")

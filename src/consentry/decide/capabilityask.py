@@ -14,10 +14,11 @@ from typing import Final
 
 from consentry.base.canonical import Digest, Json, digest_json
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput, ConsentryError, Refused
+from consentry.base.errors import Refused
 from consentry.base.safetext import safe_line
 from consentry.base.values import dataclass, field
 from consentry.decide.approval import ApprovalRequest
+from consentry.decide.askreading import read_ask
 from consentry.decide.capabilitycheck import ModuleIdentity, Origin, RejectCode
 from consentry.decide.fields import Fields, check_digest, check_text, check_texts, problem
 from consentry.decide.lasting import Lasts
@@ -239,14 +240,9 @@ class CapabilityAsk:
     def of(cls, request: ApprovalRequest) -> "CapabilityAsk":
         """What that request asks for; raises where it is about something else."""
         question = request.question
-        if question.kind is not RequestKind.CAPABILITY:
-            message = f"`{request.request_id}` does not ask for a module's capabilities"
-            raise Refused(Code.ANSWER_REFUSED, message)
-        try:
-            ask = cls.from_json(question.preview)
-        except ConsentryError as wrong:
-            message = f"what `{request.request_id}` asks for cannot be read: {wrong.message}"
-            raise BadInput(Code.DECISION_FIELD, message) from wrong
+        ask = read_ask(
+            request, RequestKind.CAPABILITY, "ask for a module's capabilities", cls.from_json
+        )
         is_same = (question.subject, question.digest) == (ask.subject, ask.digest)
         if not is_same or question.session_id != ask.session_id:
             raise problem("digest", "what was shown is another question")

@@ -10,11 +10,10 @@ What a JavaScript runtime reports is the program's own word: such a prompt is he
 from typing import Final
 
 from consentry.base.canonical import Digest, Json
-from consentry.base.codes import Code
-from consentry.base.errors import BadInput, ConsentryError, Refused
 from consentry.base.safetext import safe_line
 from consentry.base.values import dataclass, field
 from consentry.decide.approval import ApprovalRequest
+from consentry.decide.askreading import read_ask
 from consentry.decide.capabilitycode import subject_of
 from consentry.decide.escalationrequest import (
     PermissionEscalationRequest,
@@ -186,14 +185,9 @@ class EscalationAsk:
     def of(cls, request: ApprovalRequest) -> "EscalationAsk":
         """What that request asks for; raises where it is about something else."""
         question = request.question
-        if question.kind is not RequestKind.ESCALATION:
-            message = f"`{request.request_id}` does not ask for a larger permission set"
-            raise Refused(Code.ANSWER_REFUSED, message)
-        try:
-            ask = cls.from_json(question.preview)
-        except ConsentryError as wrong:
-            message = f"what `{request.request_id}` asks for cannot be read: {wrong.message}"
-            raise BadInput(Code.DECISION_FIELD, message) from wrong
+        ask = read_ask(
+            request, RequestKind.ESCALATION, "ask for a larger permission set", cls.from_json
+        )
         if question.subject != ask.subject:
             raise problem("request", f"`{ask.subject}` is not who asks")
         if question.digest != ask.digest:
