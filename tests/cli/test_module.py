@@ -95,7 +95,7 @@ def test_a_rejected_package_has_its_code_place_and_what_to_do(consentry: Command
     put(consentry, "bad.json", package(capabilitiesRequested=["state.read", "state.*"]))
     ended = consentry("module", "import", "bad.json", "--host", str(host))
     assert_error(ended, Code.MODULE_REJECTED)
-    assert "`package.capabilitiesRequested[1]`: capability-unknown-id: " in ended.err
+    assert "bad.json `package.capabilitiesRequested[1]`: capability-unknown-id: " in ended.err
     assert "help: `consentry module catalog` lists the capabilities" in ended.err
     again = consentry("module", "import", "bad.json", "--json")
     assert again.status == 3

@@ -84,7 +84,8 @@ def _import(
     if check:
         with modules_to_read() as journal:
             modules = stored_in(journal)
-            return _checked(output, modules, described or host_named(modules, host), content, given)
+            target = described or host_named(modules, host)
+            return _checked(output, modules, target, content, given, file)
     with modules_here() as journal:
         modules = StoredModules(journal)
         if described is not None:
@@ -98,7 +99,7 @@ def _import(
         output.document("module-import", envelope)
         return ExitStatus.DONE if is_in else ExitStatus.BAD_DOCUMENT
     if not is_in:
-        raise _rejection(envelope)
+        raise _rejection(envelope, file)
     if not output.quiet:
         what = ", in place of what was registered" if envelope["replaced"] else ""
         asked_for = () if found is None else read_capabilities(found.document)
@@ -113,13 +114,14 @@ def _checked(
     host: HostDescription,
     content: bytes,
     graph: GraphFile | None,
+    file: str,
 ) -> ExitStatus:
     """What importing it would come to; nothing is registered or recorded."""
     try:
         package, _ = read_module(content, host, graph)
     except PackageRejected as rejected:
         if not output.json:
-            raise _rejection(rejected.envelope()) from rejected
+            raise _rejection(rejected.envelope(), file) from rejected
         output.document("module-check", {"hostId": host.host_id, **rejected.envelope()})
         return ExitStatus.BAD_DOCUMENT
     before = None if modules is None else modules.find(host.host_id, package.module_id)
@@ -159,13 +161,13 @@ def _wishes(capabilities: tuple[str, ...]) -> list[str]:
     return [*hanging("  asks for  ", names), "  nothing of that is granted by importing it"]
 
 
-def _rejection(envelope: Mapping[str, Json]) -> BadInput:
+def _rejection(envelope: Mapping[str, Json], file: str) -> BadInput:
     code, detail = PackageCode(str(envelope["code"])), envelope.get("detail")
     more = f" ({detail['manifestCode']})" if isinstance(detail, dict) else ""
     return BadInput(
         Code.MODULE_REJECTED,
         f"{code}{more}: {envelope['message']}",
-        where=Where(field=str(envelope["path"])),
+        where=Where(file=name_of(file), field=str(envelope["path"])),
         help_line=_HELP.get(code),
     )
 
