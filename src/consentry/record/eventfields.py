@@ -1,4 +1,4 @@
-"""What the payloads of the documents' own events hold: modules, trust, escalation, transactions.
+"""What the payloads of the documents' own events hold: modules, trust, escalation.
 
 Names are the documents' own. Null stands only where a document lets it: in the six capability
 events in `actionId` and `transactionId`, and in the approver of a request that nobody has answered
@@ -27,12 +27,6 @@ from consentry.record.fieldrules import (
     one_of,
     refuse,
     whole_from,
-)
-from consentry.record.transactionstates import (
-    KEYED,
-    TransactionState,
-    is_legal,
-    is_new_attempt,
 )
 
 ROLES: Final = ("owner", "approver", "operator", "viewer", "system")
@@ -200,35 +194,4 @@ WORKFLOW_PATTERN_SAVED: Final = object_of(
     field("detectedPatterns", LIST),
     field("createdAt", INSTANT),
     field("updatedAt", INSTANT),
-)
-
-
-def _legal_step(transition: Mapping[str, Any]) -> None:
-    previous = TransactionState(transition["prevState"])
-    following = TransactionState(transition["nextState"])
-    attempt = transition["attemptNo"]
-    if not is_legal(previous, following):
-        refuse("nextState", f"cannot go from `{previous}` to `{following}`")
-    if is_new_attempt(previous, following) and attempt == 1:
-        refuse("attemptNo", "must have the number of the next attempt here")
-    if previous is TransactionState.RECEIVED and attempt != 1:
-        refuse("attemptNo", "must have 1 here, for the first attempt")
-    if following in KEYED and transition["idempotencyKey"] is None:
-        refuse("idempotencyKey", f"cannot have null here on the way to `{following}`")
-
-
-_STATE: Final = one_of(*TransactionState)
-TRANSACTION_TRANSITION: Final = object_of(
-    field("timestamp", INSTANT),
-    field("txId", TEXT),
-    field("attemptNo", whole_from(1)),
-    field("track", TEXT),
-    field("stage", TEXT),
-    field("prevState", _STATE),
-    field("nextState", _STATE),
-    field("actorId", TEXT),
-    field("actorRole", TEXT),
-    field("requestId", TEXT),
-    nullable("idempotencyKey", TEXT),
-    across=(_legal_step,),
 )

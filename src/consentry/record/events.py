@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Self
 
-from consentry.record import eventfields, lifecyclefields, modulefields, signingfields
+from consentry.record import (
+    eventfields,
+    lifecyclefields,
+    modulefields,
+    signingfields,
+    signofffields,
+    transactionfields,
+)
 from consentry.record.auditfields import TOOL_AUDIT
 from consentry.record.fieldrules import Field, Kind, leaves
 from consentry.record.verdictfields import GUARD_VERDICT
@@ -25,6 +32,7 @@ class EventGroup(StrEnum):
     GUARD = "guard"
     ESCALATION = "escalation"
     TRANSACTIONS = "transactions"
+    SIGNOFF = "signoff"
     APPROVALS = "approvals"
     CONSENTS = "consents"
     ACCEPTANCES = "acceptances"
@@ -164,8 +172,26 @@ class EventType(StrEnum):
     TRANSACTION_TRANSITION = (
         "transaction.transition",
         EventGroup.TRANSACTIONS,
-        eventfields.TRANSACTION_TRANSITION,
+        transactionfields.TRANSACTION_TRANSITION,
         "an attempt at a transaction went from one state to the next",
+    )
+    TRANSACTION_RESOLVED = (
+        "transaction.resolved",
+        EventGroup.TRANSACTIONS,
+        transactionfields.TRANSACTION_RESOLVED,
+        "an operator let a document take changes again, after an attempt that could not be settled",
+    )
+    CERTIFICATION_CHECKED = (
+        "certification.checked",
+        EventGroup.SIGNOFF,
+        signofffields.CERTIFICATION_CHECKED,
+        "a case of the certification corpus was tried; what each try answered",
+    )
+    SIGNOFF_RESOLVED = (
+        "signoff.resolved",
+        EventGroup.SIGNOFF,
+        signofffields.SIGNOFF_RESOLVED,
+        "somebody recorded the root cause of a policy violation, and what was done about it",
     )
     APPROVAL_REQUESTED = (
         "approval.requested",
