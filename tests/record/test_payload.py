@@ -19,7 +19,6 @@ NOT_NULL_BESIDE_THE_REST = {
     (EventType.CAPABILITY_MINTED, "consentId"): {},
     (EventType.CAPABILITY_MINTED, "grantId"): {"consentId": None},
     (EventType.PERMISSION_ESCALATION_DECIDED, "approvedBy"): {},
-    (EventType.TRANSACTION_TRANSITION, "idempotencyKey"): {},
     (EventType.CONSENT_GIVEN, "sessionId"): {},
     (EventType.GRANT_GIVEN, "sessionId"): {},
     (EventType.MODULE_IMPORTED, "replacedVersion"): {},
