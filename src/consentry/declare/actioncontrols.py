@@ -7,6 +7,7 @@ that is missing is sound where its absence means something, which is so for the 
 
 What is wrong with an action or with the document as a whole (it is no object, its version is not known,
 there are too many things wrong to list them) is wrong with all fields. What has no actions at all raises.
+Where the reader refuses one field of an action, the check against the host does not come to its others.
 """
 
 import json
