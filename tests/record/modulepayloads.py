@@ -38,6 +38,12 @@ MODULE_PAYLOADS: dict[EventType, Callable[[], dict[str, Any]]] = {
         "document": {"hostId": "note-board"},
         "registeredAt": AT,
     },
+    EventType.HOST_REMOVED: lambda: {
+        "hostId": "note-board",
+        "digest": DIGEST,
+        "removedBy": USER,
+        "removedAt": AT,
+    },
     EventType.MODULE_IMPORTED: lambda: {
         **_MODULE,
         "capabilities": ["state.read"],

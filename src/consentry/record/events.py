@@ -283,6 +283,12 @@ class EventType(StrEnum):
         modulefields.HOST_REGISTERED,
         "an application said which commands its modules can be bound to",
     )
+    HOST_REMOVED = (
+        "module.host.removed",
+        EventGroup.HOSTS,
+        modulefields.HOST_REMOVED,
+        "an application that has no modules any more is not known here from then on",
+    )
     MODULE_IMPORTED = (
         "module.imported",
         EventGroup.HOSTS,

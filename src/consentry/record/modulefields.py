@@ -45,6 +45,12 @@ HOST_REGISTERED: Final = object_of(
     field("document", OBJECT),
     field("registeredAt", INSTANT),
 )
+HOST_REMOVED: Final = object_of(
+    _HOST,
+    field("digest", DIGEST),
+    field("removedBy", TEXT),
+    field("removedAt", INSTANT),
+)
 
 
 def _whole_replaced(imported: Mapping[str, Any]) -> None:

@@ -33,6 +33,7 @@ from consentry.record.events import EventType
 from consentry.record.signofffields import CONTROL_FIELDS
 from consentry.service.fixtures import FixtureCase
 from consentry.service.moduleimport import GraphFile, import_module, read_module
+from consentry.store.hostremoval import remove_host
 from consentry.store.journal import About, Journal
 from consentry.store.modules import StoredModules
 
@@ -42,8 +43,8 @@ UNSOUND: Final = "invalid"
 """What is said of an action one of whose control fields is not sound."""
 
 _GRAPH: Final = "graph.json"
-_CLEANING: Final = "left-over"
-_REMOVED: Final = "removed"
+_SETTING_UP: Final = "corpus-host"
+_NOTHING_LEFT: Final = "removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +95,13 @@ def certify(
     """
     trial = _Trial(journal, run_id, certification_corpus())
     checked: list[CheckedCase] = []
-    trial.remove_all()
+    trial.begin()
     try:
         for case in trial.corpus.cases if cases is None else cases:
             checked.append(trial.checked(case))
             tell(checked[-1])
     finally:
-        trial.remove_all()
+        trial.end()
     return checked
 
 
@@ -122,9 +123,17 @@ class _Trial:
         self._record(journal, found)
         return found
 
-    def remove_all(self) -> None:
-        """Removes whatever a run left registered."""
-        self._remove(self._marked(_CLEANING, _REMOVED))
+    def begin(self) -> None:
+        """Removes whatever a run left that was killed, and says which commands there are."""
+        journal = self._marked(_SETTING_UP, _NOTHING_LEFT)
+        self._remove(journal)
+        StoredModules(journal).register_host(self.corpus.host)
+
+    def end(self) -> None:
+        """Leaves nothing registered."""
+        journal = self._marked(_SETTING_UP, _NOTHING_LEFT)
+        self._remove(journal)
+        remove_host(journal, self.corpus.host.host_id, Identity(journal.context.actor))
 
     def _tried(self, journal: Journal, case: CertificationCase) -> CheckedCase:
         if case.kind is CaseKind.ACTION:

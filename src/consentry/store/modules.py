@@ -103,7 +103,7 @@ class StoredModules:
         return True
 
     def hosts(self) -> Sequence[HostDescription]:
-        """Every host that was ever registered here, by its id."""
+        """Every host that is registered here, by its id."""
         with self._journal.database.reading() as view:
             rows = list(view.rows("SELECT host_id, document FROM module_host ORDER BY host_id"))
         return [_as_host(row) for row in rows]
