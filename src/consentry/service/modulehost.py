@@ -39,6 +39,7 @@ from consentry.enforce.broker import Powers
 from consentry.enforce.moduleexport import ExportReceipt, ExportTarget
 from consentry.service.actionoutcome import ActionOutcome, ActionStatus, ActionWish
 from consentry.service.approvals import Asker, Desk
+from consentry.service.fixtures import FixtureCase
 from consentry.service.moduleactions import ActionRunner, Handler
 from consentry.service.moduleanswers import ModuleAnswers, decided
 from consentry.service.modulegate import ModuleGate, Wanted
@@ -74,6 +75,7 @@ class ModuleHost:
         state: Callable[[], object] = dict,
         writable_paths: Sequence[str] = (),
         clock: Clock | None = None,
+        fixture: FixtureCase | None = None,
     ) -> None:
         declared = tuple(each.declaration for each in commands)
         self.description = HostDescription(host_id, version, declared, tuple(writable_paths))
@@ -82,7 +84,7 @@ class ModuleHost:
         self._state = state
         now = clock or SystemClock()
         settings = own_settings(self._around).approvals
-        self._journal = journal_of_library(self._around, now, Uuid7Ids(now))
+        self._journal = journal_of_library(self._around, now, Uuid7Ids(now), fixture)
         self._modules = StoredModules(self._journal)
         try:
             self._begin()

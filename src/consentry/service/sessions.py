@@ -7,9 +7,11 @@ first command that records something, and ended when its leader is gone, after t
 
 from consentry.base.clock import Clock
 from consentry.base.ids import IdSource
+from consentry.base.values import replace
 from consentry.decide.identity import Identity
 from consentry.decide.session import Session, SessionKind
 from consentry.record.envelope import Context
+from consentry.service.fixtures import FixtureCase
 from consentry.service.identity import local_user
 from consentry.service.leader import is_alive, leader_here, this_process
 from consentry.service.ledgers import ledger_for_writing
@@ -59,14 +61,23 @@ def journal_here(around: Surroundings, clock: Clock, ids: IdSource) -> Journal:
         raise
 
 
-def journal_of_library(around: Surroundings, clock: Clock, ids: IdSource) -> Journal:
-    """The ledger opened for writing, with a fresh session that no other process shares."""
+def journal_of_library(
+    around: Surroundings, clock: Clock, ids: IdSource, fixture: FixtureCase | None = None
+) -> Journal:
+    """The ledger opened for writing, with a fresh session that no other process shares.
+
+    What is recorded there, the session's own beginning and end included, is marked as the fixture's
+    where it belongs to one.
+    """
     ledger = ledger_for_writing(around, clock)
     try:
         user = local_user(around, ledger.writer)
-        sessions = sessions_of(around, ledger, clock, ids)
+        context = Context(user, ledger.writer)
+        if fixture is not None:
+            context = fixture.marked(context)
+        sessions = StoredSessions(ledger, ids, clock, context, is_alive)
         session = sessions.start(user, SessionKind.LIBRARY, this_process())
-        return Journal(ledger, ids, clock, Context(user, ledger.writer, session.session_id))
+        return Journal(ledger, ids, clock, replace(context, session_id=session.session_id))
     except BaseException:
         ledger.close()
         raise
