@@ -149,7 +149,19 @@ class Code(StrEnum):
     MODULE_STORAGE_FULL = "module-storage-full"
     EXPORT_REFUSED = "export-refused"
     COMMAND_BUSY = "command-busy"
+    TX_OPERATION = "tx-operation"
+    TX_STATE = "tx-state"
+    TX_APPROVAL = "tx-approval"
+    TX_CONFLICT = "tx-conflict"
+    TX_IN_FLIGHT = "tx-in-flight"
+    TX_KEY = "tx-key"
+    TX_BLOCKED = "tx-blocked"
+    TX_UNSETTLED = "tx-unsettled"
+    TX_STORE = "tx-store"
+    TX_UNKNOWN = "tx-unknown"
     MODULE_REJECTED = "module-rejected"
+    SIGNOFF_EVENT = "signoff-event"
+    SIGNOFF_RESOLVED = "signoff-resolved"
 
 
 @cache

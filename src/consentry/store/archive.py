@@ -2,7 +2,8 @@
 
 An archived event leaves its place, hash and id in `archived_event`, so that the chain can still be
 followed and checkpoints still hold. Some never leave: those that say what was archived or signed,
-and those that tables are filled from, because `rebuild` reads them from the ledger alone.
+those that tables are filled from, because `rebuild` reads them from the ledger alone, and those that
+a sign-off asks for however old they are: a violation does not become less of one in an archive.
 
 Which ones go is said by conditions and not by a list, so that a million of them need no million
 parameters. Between the writing of the archive and the step nothing is locked; the step itself
@@ -27,6 +28,11 @@ from consentry.store.projections import PROJECTIONS
 NEVER_ARCHIVED: Final = (
     EventType.LEDGER_ARCHIVED.value,
     EventType.LEDGER_CHECKPOINT.value,
+    EventType.ESCALATION_APPROVED.value,
+    EventType.CHECK_REJECTED.value,
+    EventType.ROLLBACK_EXECUTED.value,
+    EventType.ROLLBACK_FAILED.value,
+    EventType.SIGNOFF_RESOLVED.value,
     *PROJECTIONS,
 )
 """The types that stay."""

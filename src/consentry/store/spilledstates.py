@@ -59,13 +59,12 @@ class SpilledKind:
     def __init__(self, connection: sqlite3.Connection, table: str, held: int) -> None:
         self._connection = connection
         self._most = held
-        # The name of the table is ours.
         self._insert = (
-            f"INSERT INTO {table} (place, key, value) VALUES (?, ?, ?) "
+            f"INSERT INTO {table} (place, key, value) VALUES (?, ?, ?) "  # noqa: S608 - a name of ours
             "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
         )
-        self._select = f"SELECT place, value FROM {table} WHERE key = ?"
-        self._select_all = f"SELECT key, value FROM {table} ORDER BY place"
+        self._select = f"SELECT place, value FROM {table} WHERE key = ?"  # noqa: S608 - as above
+        self._select_all = f"SELECT key, value FROM {table} ORDER BY place"  # noqa: S608 - as above
         with _told():
             connection.execute(
                 f"CREATE TABLE {table} "
