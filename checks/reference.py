@@ -17,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from checks.certificationpage import certification_body
+
 # Characters that Markdown reads as markup; an underscore inside a word is only itself.
 _MARKUP = re.compile(r"[\\*<>|~\[\]]|(?<!\w)_|_(?!\w)")
 
@@ -138,10 +140,20 @@ Every setting that Consentry reads, where it is set, what holds when it is not s
 {settings}"""
 
 
+def certification_page(module: ModuleType) -> str:
+    """The certification corpus."""
+    return certification_body(module, table, code_span, prose)
+
+
 PAGES = (
     Page("docs/reference/codes.md", "consentry.base.codes", codes_page),
     Page("docs/reference/events.md", "consentry.record.events", events_page),
     Page("docs/reference/settings.md", "consentry.service.settings", settings_page),
+    Page(
+        "docs/reference/certification-corpus.md",
+        "consentry.declare.certification",
+        certification_page,
+    ),
 )
 
 

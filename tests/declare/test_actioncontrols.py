@@ -1,4 +1,4 @@
-"""The control fields of actions, each judged by itself (CONTRACTS §2, §4-gates: H-KPI-3)."""
+"""The control fields of actions, each judged by itself (CONTRACTS §2, §4-h-kpi-3)."""
 
 import json
 from typing import Any

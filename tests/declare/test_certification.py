@@ -1,4 +1,4 @@
-"""The certification corpus: what is in it, and that every case is what it says (CONTRACTS §4-gates)."""
+"""The certification corpus: what is in it, and that every case is what it says (CONTRACTS §4-h-kpi-1)."""
 
 import json
 import subprocess
@@ -77,7 +77,7 @@ def test_every_file_is_part_of_a_case_and_ids_are_given_once() -> None:
 
 @pytest.mark.parametrize("case", VALID, ids=named)
 def test_a_valid_package_is_taken_with_its_graph(case: CertificationCase) -> None:
-    """CONTRACTS §4-gates, H-KPI-1: every check that an import makes."""
+    """CONTRACTS §4-h-kpi-1: every check that an import makes."""
     package = package_of(case)
     if case.graph is not None:
         check_action_graph(read_action_graph(case.graph, "graph.json"), package, CORPUS.host)
@@ -85,7 +85,7 @@ def test_a_valid_package_is_taken_with_its_graph(case: CertificationCase) -> Non
 
 @pytest.mark.parametrize("case", INVALID, ids=named)
 def test_an_invalid_one_is_refused_so_every_time(case: CertificationCase) -> None:
-    """CONTRACTS §1-order, §4-gates, H-KPI-2: with its code, at its place, and for its reason in the manifest."""
+    """CONTRACTS §1-order, §4-h-kpi-2: with its code, at its place, and for its reason in the manifest."""
     for _ in range(3):
         if case.graph is not None:
             package = package_of(case)
@@ -105,7 +105,7 @@ def test_an_invalid_one_is_refused_so_every_time(case: CertificationCase) -> Non
 
 @pytest.mark.parametrize("case", ACTIONS, ids=named)
 def test_the_control_fields_of_every_action_are_sound(case: CertificationCase) -> None:
-    """CONTRACTS §4-gates, H-KPI-3: judged one by one, as they are written."""
+    """CONTRACTS §4-h-kpi-3: judged one by one, as they are written."""
     assert case.graph is not None
     controls = judged_controls(case.graph, package_of(case), CORPUS.host)[case.action]
     assert dict(controls.fields) == dict.fromkeys(CONTROL_FIELDS, True)

@@ -59,7 +59,7 @@ def left(database: Database) -> dict[str, list[Any]]:
 
 
 def test_every_case_is_answered_as_expected_and_on_record(store: Store) -> None:
-    """CONTRACTS §4-gates: each case has one event with all of its answers, on either store."""
+    """CONTRACTS §4-h-kpi-1, §4-h-kpi-2, §4-h-kpi-3: each case has one event with all of its answers, on either store."""
     with closing(opened(store)) as database:
         checked = certified(database)
         assert [each.case for each in checked] == list(CORPUS.cases)

@@ -1,4 +1,4 @@
-"""Whether each of the five control fields of an action is sound (CONTRACTS §2, §4-gates: H-KPI-3).
+"""Whether each of the five control fields of an action is sound (CONTRACTS §2, §4-h-kpi-3).
 
 The five fields say what an action may do: `calls`, `mutates`, `requiresApproval`, `undoCommand`, `surface`.
 Each is judged by itself, from the document as it is written, by the very reader and the very check that an

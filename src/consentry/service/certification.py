@@ -1,4 +1,4 @@
-"""Tries the certification corpus on this very program, and puts every answer on record (CONTRACTS §4-gates).
+"""Tries the certification corpus on this very program, and puts every answer on record (CONTRACTS §4-h-kpi-1, §4-h-kpi-2, §4-h-kpi-3).
 
     valid     imported, as any package is; and removed again
     invalid   imported three times over, each by a fresh reading; every answer is kept

@@ -1,7 +1,7 @@
 """The certification corpus: packages and action graphs, each with what an import is to answer.
 
 It shows that a host takes what it has to take and refuses what it has to refuse, for the same reason every
-time (CONTRACTS §4-gates, H-KPI-1 to H-KPI-3). Three kinds of case, listed in `corpus.toml`:
+time (CONTRACTS §4-h-kpi-1, §4-h-kpi-2, §4-h-kpi-3). Three kinds of case, listed in `corpus.toml`:
 
     valid     a package, some with an action graph, which has to be imported
     invalid   a package or a graph that has to be refused, with this code at this place
