@@ -219,6 +219,11 @@ SECTIONS = (
                 "consentry.cli.audit:audit",
                 "List, show and verify what the ledger holds",
             ),
+            CommandRow(
+                "signoff",
+                "consentry.cli.signoff:signoff",
+                "Say GO or NO-GO, with every figure behind it",
+            ),
         ),
     ),
     CommandSection(

@@ -144,7 +144,7 @@ class AttemptTally:
         floors = (
             Floor("transactions", "approval-required transactions", LEAST_TRANSACTIONS, *waited),
             Floor("rollbacks", "roll-backs", LEAST_ROLLBACKS, *episodes),
-            Floor("rollbacks-after-partial", "of them after a partial apply", LEAST_PARTIAL, *partial),
+            Floor("rollbacks-after-partial", "roll-backs after a partial apply", LEAST_PARTIAL, *partial),
         )  # fmt: skip
         return gates, floors
 

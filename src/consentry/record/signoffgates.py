@@ -125,7 +125,9 @@ class Gate:
     @property
     def counted(self) -> str:
         """What it was taken from, in words."""
-        known = "" if self.denominator is None else f"{self.numerator} of {self.denominator}"
+        if self.denominator is None:
+            return ""
+        known = f"{self.numerator} of {self.denominator}" if self.denominator else "no sample"
         return f"{known}, {self.open} open" if self.open else known
 
 
