@@ -162,6 +162,7 @@ class Code(StrEnum):
     MODULE_REJECTED = "module-rejected"
     SIGNOFF_EVENT = "signoff-event"
     SIGNOFF_RESOLVED = "signoff-resolved"
+    DRILL_REFUSED = "drill-refused"
 
 
 @cache
