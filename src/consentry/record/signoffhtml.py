@@ -69,8 +69,9 @@ def _head(answer: SignoffAnswer) -> str:
     )
 
 
-def _second(moment: object) -> str:
-    return str(moment)[:19].replace("T", " ")
+def _second(moment: object) -> SafeHtml:
+    # A row that is no real event may have anything in the place of its time.
+    return safe_html(str(moment)[:19].replace("T", " "))
 
 
 def _counted(count: int, one: str, many: str) -> str:
@@ -211,10 +212,12 @@ def _mark_of(kind: str) -> str:
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     titles = "".join(f"<th>{each}</th>" for each in head)
-    cells = "".join(
-        f"<tr>{''.join(f'<td class="event">{cell}</td>' for cell in row)}</tr>" for row in rows
-    )
-    return f'<div class="scroll"><table><tr>{titles}</tr>{cells}</table></div>'
+    lines = "".join(f"<tr>{_cells(row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table><tr>{titles}</tr>{lines}</table></div>'
+
+
+def _cells(row: Iterable[str]) -> str:
+    return "".join(f'<td class="event">{cell}</td>' for cell in row)
 
 
 def _left_out(count: int) -> str:
