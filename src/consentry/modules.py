@@ -26,9 +26,23 @@ from consentry.decide.actionask import ActionAsk
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilityask import CapabilityAsk, CapabilityDecision
 from consentry.decide.capabilitycheck import CheckResult, CheckState, Origin, RejectCode
+from consentry.decide.documentstore import (
+    Commit,
+    CommitKind,
+    CommitRecord,
+    DocumentStore,
+    KeyGivenUp,
+    Snapshot,
+    StoreConflict,
+)
 from consentry.decide.modulemode import ModuleMode
 from consentry.decide.question import RequestKind
 from consentry.decide.slotrender import RenderedEntry
+from consentry.decide.statechange import ABSENT, Absent, EntityName, EntityWrite
+from consentry.decide.transactionask import TransactionAsk
+from consentry.decide.txattempt import Attempt
+from consentry.decide.txparts import TxError, TxOrigin
+from consentry.decide.txpreview import Redaction
 from consentry.declare.hostdescription import (
     ApprovalLevel,
     ApprovalRule,
@@ -40,31 +54,44 @@ from consentry.declare.hostdescription import (
 from consentry.declare.modulevalues import EntryType, Slot
 from consentry.enforce.broker import CapabilityRejected, ModuleCall
 from consentry.enforce.moduleexport import ExportReceipt, ExportTarget
+from consentry.record.transactionstates import TransactionState
 from consentry.service.actionoutcome import ActionOutcome, ActionStatus
 from consentry.service.modulehost import HostCommand
 from consentry.service.modulehost import ModuleHost as _ModuleHost
 from consentry.service.moduleloading import LoadedModule, Unfit
 from consentry.service.moduleslots import HeldBack, Rendering
+from consentry.service.transactionplace import USUAL_TERMS, TxTerms
+from consentry.service.transactions import Transactions
 
 __all__ = [
+    "ABSENT",
+    "Absent",
     "ActionAsk",
     "ActionOutcome",
     "ActionStatus",
     "ApprovalLevel",
     "ApprovalRequest",
     "ApprovalRule",
+    "Attempt",
     "CapabilityAsk",
     "CapabilityDecision",
     "CapabilityRejected",
     "CheckResult",
     "CheckState",
     "CommandDeclaration",
+    "Commit",
+    "CommitKind",
+    "CommitRecord",
+    "DocumentStore",
+    "EntityName",
+    "EntityWrite",
     "EntryType",
     "ExportReceipt",
     "ExportTarget",
     "HeldBack",
     "HostCommand",
     "HostDescription",
+    "KeyGivenUp",
     "LoadedModule",
     "ModuleCall",
     "ModuleHost",
@@ -72,11 +99,20 @@ __all__ = [
     "MutationScope",
     "Origin",
     "QueuePolicy",
+    "Redaction",
     "RejectCode",
     "RenderedEntry",
     "Rendering",
     "RequestKind",
     "Slot",
+    "Snapshot",
+    "StoreConflict",
+    "TransactionAsk",
+    "TransactionState",
+    "Transactions",
+    "TxError",
+    "TxOrigin",
+    "TxTerms",
     "Unfit",
 ]
 
@@ -90,8 +126,10 @@ class ModuleHost(_ModuleHost):
         version: str,
         commands: Sequence[HostCommand] = (),
         *,
-        state: Callable[[], object] = dict,
+        state: Callable[[], object] | None = None,
         writable_paths: Sequence[str] = (),
+        document: DocumentStore | None = None,
+        terms: TxTerms = USUAL_TERMS,
         clock: Clock | None = None,
     ) -> None:
         super().__init__(
@@ -101,5 +139,7 @@ class ModuleHost(_ModuleHost):
             commands,
             state=state,
             writable_paths=writable_paths,
+            document=document,
+            terms=terms,
             clock=clock,
         )

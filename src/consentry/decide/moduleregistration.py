@@ -84,6 +84,13 @@ class ActionRun:
     def __post_init__(self) -> None:
         check_id_field("actionRunId", self.action_run_id, ACTION_PREFIX)
 
+    def is_like(self, other: "ActionRun") -> bool:
+        """Whether both are runs of the same action, called from the same place for the same commands."""
+        one, two = (
+            (each.module, each.action_id, each.origin, each.commands) for each in (self, other)
+        )
+        return one == two
+
     def to_json(self) -> dict[str, Json]:
         """The fields that its events share."""
         return {

@@ -8,7 +8,7 @@ of the module and may do for it is a `ModuleCall`:
     state()             an immutable snapshot                    state.read
     storage             the module's own keys, and no others     module.storage.local
     export(content)     to the file the user chose for this one  export.user.file
-    write(operations)   refused: see below                       state.write.tx
+    write(operations)   into the transaction of this action      state.write.tx
 
 Each is there only if the command declares the capability, and is asked of the gate again in the moment of
 its use, so that a grant that is revoked in the middle of an action ends it there. What a command did not
@@ -17,8 +17,9 @@ for what the person saw, not for this. A handler that swallows the refusal, or m
 does not get away with it: the action is rejected when it returns. A call that is kept beyond its end is
 worth nothing.
 
-Lasting changes go through transactions and nothing else. A host has no transaction interface yet, so
-every write is refused with `capability-policy-violation`, and there is no other way to write.
+Lasting changes go through transactions and nothing else: `write` changes nothing, it adds operations to the
+one transaction of the action, which is previewed, decided and applied as a whole when its commands have
+ended. An operation outside of what the command says it changes is `capability-policy-violation`.
 
 Not promised: confinement of the handler. It is the host's code in the host's process.
 """
@@ -29,20 +30,22 @@ from typing import Final, NoReturn, Protocol
 
 from consentry.base.canonical import Json
 from consentry.base.codes import Code
-from consentry.base.errors import ConsentryError, Refused, UsageProblem
+from consentry.base.errors import BadInput, ConsentryError, Refused, UsageProblem
 from consentry.base.frozenjson import frozen
-from consentry.base.values import dataclass
+from consentry.base.values import dataclass, field
 from consentry.decide.capabilitycheck import RejectCode, Rejection
 from consentry.decide.moduleregistration import ActionRun
+from consentry.decide.statechange import MOST_OPERATIONS, Operation, pointer, read_operations
 from consentry.declare.hostdescription import CommandDeclaration
 from consentry.declare.requiredcapabilities import WRITES
+from consentry.declare.statepaths import PathSet
 from consentry.enforce.moduleexport import ExportReceipt, ExportTarget
 
 READS: Final = "state.read"
 STORES: Final = "module.storage.local"
 EXPORTS: Final = "export.user.file"
 
-NO_TRANSACTIONS: Final = "this host has no transactions, and there is no other way to write"
+_MOST_SHOWN: Final = 200
 
 
 class CapabilityRejected(Refused):
@@ -88,11 +91,15 @@ class Storage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Powers:
-    """What the host has to offer behind the gate, for one module."""
+    """What the host has to offer behind the gate, for one run of one action.
+
+    `wanted` gathers the operations that its commands ask for, in their order.
+    """
 
     snapshot: Callable[[], object]
     storage: Storage
     export: Callable[[ExportTarget, bytes], ExportReceipt]
+    wanted: list[Operation] = field(default_factory=list)
 
 
 class GatedStorage:
@@ -195,9 +202,33 @@ class ModuleCall:
         with self.noting():
             return self._powers.export(self._target, given)
 
-    def write(self, operations: Json = None) -> NoReturn:  # noqa: ARG002 - for transactions
-        """Refused: lasting changes go through transactions, and this host has none."""
-        self._refuse(WRITES, NO_TRANSACTIONS)
+    def write(self, operations: Json) -> None:
+        """Adds operations to the transaction of this action; nothing is changed before it is applied.
+
+        `[{"op": "replace", "path": "/notes/n1/text", "value": "…"}]`: `add`, `remove`, `replace`, `move`.
+        """
+        self.require(WRITES)
+        command = self._command
+        if not command.mutation_scope.is_lasting:
+            self._refuse(WRITES, f"`{self.command_id}` changes nothing that lasts")
+        asked = read_operations(operations, command.mutation_scope.value)
+        mutates = PathSet(command.mutates)
+        for each in asked:
+            ways = (each.path, *([] if each.source is None else [pointer(each.source)]))
+            if not all(map(mutates.covers, ways)) or each.scope != command.mutation_scope.value:
+                shown = " and ".join(ways)[:_MOST_SHOWN]
+                self._refuse(WRITES, f"`{self.command_id}` does not say that it changes `{shown}`")
+        if len(self._powers.wanted) + len(asked) > MOST_OPERATIONS:
+            message = f"an action asks for at most {MOST_OPERATIONS:,} operations"
+            raise BadInput(Code.TX_OPERATION, message)
+        self._powers.wanted.extend(asked)
+
+    @property
+    def _declared(self) -> tuple[str, ...]:
+        """What the command takes: what it names, and what follows from its scope."""
+        command = self._command
+        lasts = (WRITES,) if command.mutation_scope.is_lasting else ()
+        return (*command.capabilities, *lasts)
 
     def require(self, capability_id: str) -> None:
         """Raises unless the command declares this capability, and it holds in this moment."""
@@ -205,7 +236,7 @@ class ModuleCall:
             raise self.refusal
         if self._is_over:
             raise violation(capability_id, f"this call of `{self.command_id}` is over")
-        if capability_id not in self._command.capabilities:
+        if capability_id not in self._declared:
             why = f"`{self.command_id}` does not declare `{capability_id}`"
             self._refuse(capability_id, why)
         with self.noting():

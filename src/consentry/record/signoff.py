@@ -20,7 +20,7 @@ from consentry.base.errors import BadInput
 from consentry.base.units import Duration
 from consentry.base.values import dataclass
 from consentry.record.archiverecord import record_in
-from consentry.record.chain import ChainFault, ChainRow
+from consentry.record.chain import ChainFault, ChainRow, event_fields
 from consentry.record.events import EventType
 from consentry.record.signoffattempts import AttemptTally
 from consentry.record.signoffcertification import CertificationTally
@@ -192,8 +192,10 @@ class SignoffFold:
         elif at < self._until:
             self._events += 1
             if not isinstance(kind, EventType):
+                event_id = event_fields(row.body).get("eventId")
+                named = event_id if isinstance(event_id, str) else None
                 why = "its type is not known"
-                self._fail(Integrity("unreadable", why, None, kind, row.writer, row.seq))
+                self._fail(Integrity("unreadable", why, named, kind, row.writer, row.seq))
             elif kind in EVIDENCE:
                 self._add(row, kind)
         elif kind is EventType.SIGNOFF_RESOLVED:

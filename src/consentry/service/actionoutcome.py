@@ -27,7 +27,9 @@ class ActionOutcome:
     """What came of calling an action.
 
     `states` are those of the capability check, in order. `code` is one of the seven of MODULES, or one of
-    the product's own where a command's rule said no. `results` are what the commands answered.
+    the product's own where a command's rule said no. `results` are what the commands answered. Of an action
+    whose change is a transaction, its id and state are told; `rollback` is `rolled_back` or `rollback_failed`
+    where a violation in the middle forced one.
     """
 
     status: ActionStatus
@@ -38,6 +40,9 @@ class ActionOutcome:
     why: str | None = None
     request_id: str | None = None
     results: tuple[Any, ...] = ()
+    transaction_id: str | None = None
+    transaction_state: str | None = None
+    rollback: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -56,6 +61,9 @@ class ActionOutcome:
             "capabilityId": self.capability_id,
             "why": self.why,
             "requestId": self.request_id,
+            "transactionId": self.transaction_id,
+            "transactionState": self.transaction_state,
+            "rollback": self.rollback,
         }
 
 

@@ -7,7 +7,6 @@ the same call, so that it piles none up, and takes a person's no for the rest of
 
 from typing import Final
 
-from consentry.base.values import replace
 from consentry.decide.actionask import ActionAsk
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.lasting import Lasts
@@ -76,7 +75,7 @@ class ActionQuestions:
         subject, most = ask.question().subject, _MOST_LOOKED_AT
         for each in self._desk.requests.latest_actions(str(ask.session_id), subject, most):
             other = ActionAsk.of(each)
-            same = replace(other.run, action_run_id=ask.run.action_run_id) == ask.run
+            same = other.run.is_like(ask.run)
             if same and other.arguments == ask.arguments:
                 earlier = self._desk.look(each.request_id)
                 is_no = earlier.status == Outcome.DENIED

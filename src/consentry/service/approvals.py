@@ -131,6 +131,10 @@ class Desk:
             from consentry.decide.actionask import ActionAsk  # noqa: PLC0415 - as above
 
             ActionAsk.of(request).require_takes(answer)
+        if is_yes and request.question.kind is RequestKind.TRANSACTION:
+            from consentry.decide.transactionask import TransactionAsk  # noqa: PLC0415 - as above
+
+            TransactionAsk.of(request).require_takes(answer)
         if request.status == Outcome.SUPERSEDED:
             require_approved(request)
         return self.requests.answer(request_id, answer)

@@ -3,11 +3,12 @@
     1  the module and its action, as they are registered now
     2  what its commands need; the capability check, in its fixed order
     3  what is missing is asked for, or the action is rejected
-    4  the rules of the moment: surface, role, writes, the target of an export
-    5  the approval that the commands themselves need
+    4  the rules of the moment: surface, role, the target of an export
+    5  the approval that the commands themselves need; of an action whose commands all last, in step 7
     6  every use on record, together; then the commands, in their order, each when its turn has come and
        all that the action needs still holds
-    7  how it ended, on record
+    7  what they asked to change, as one transaction: previewed, decided, applied (`actionchange`)
+    8  how it ended, on record
 
 A rejection in 2 to 5 leaves no use on record and has called nothing. From automation and the background
 the steps are the same ones; `automation.invoke` is needed besides, and only an action whose graph says so
@@ -36,6 +37,7 @@ from consentry.decide.identity import Role
 from consentry.decide.lasting import Lasts
 from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, action_key, said
 from consentry.decide.question import Outcome
+from consentry.decide.txattempt import PREFIX as TX_PREFIX
 from consentry.declare.actionapproval import approval_of
 from consentry.declare.actiongraph import GraphAction, GraphSurface
 from consentry.declare.hostdescription import HostDescription
@@ -43,12 +45,12 @@ from consentry.declare.modulevalues import CommandBinding
 from consentry.declare.requiredcapabilities import WRITES, required_capabilities
 from consentry.enforce.broker import (
     EXPORTS,
-    NO_TRANSACTIONS,
     CapabilityRejected,
     ModuleCall,
     Powers,
 )
 from consentry.enforce.commandlane import CommandLanes
+from consentry.service.actionchange import ActionChanges
 from consentry.service.actionoutcome import (
     ActionOutcome,
     ActionStatus,
@@ -89,6 +91,7 @@ class ActionRunner:
         gate: ModuleGate,
         desk: Desk,
         powers_of: Callable[[ActionRun], Powers],
+        changes: ActionChanges,
         lanes: CommandLanes | None = None,
     ) -> None:
         self._host = host
@@ -97,6 +100,7 @@ class ActionRunner:
         self._gate = gate
         self._desk = desk
         self._powers_of = powers_of
+        self._changes = changes
         self._lanes = lanes or CommandLanes()
         self._questions = ActionQuestions(desk)
 
@@ -123,7 +127,9 @@ class ActionRunner:
         refused = self._role_refused(wish, action, wanted, result)
         if refused is not None:
             return refused
-        approval = self._approved(wish, action, wanted, result)
+        approval = None
+        if not self._changes.asks_later(action):
+            approval = self._approved(wish, action, wanted, result)
         if isinstance(approval, ActionOutcome):
             if approval.status is ActionStatus.REJECTED:
                 self._gate.end(wanted.run, "rejected", approval.code)
@@ -157,6 +163,8 @@ class ActionRunner:
             wish.origin,
             action.calls,
         )
+        if WRITES in needed:
+            run = replace(run, transaction_id=journal.ids.new(TX_PREFIX))
         return Wanted(
             run,
             needed,
@@ -182,8 +190,6 @@ class ActionRunner:
         if surface is not None and surface not in action.surface:
             why = f"`{action.id}` does not declare the surface `{surface}`"
             return Rejection(RejectCode.POLICY_VIOLATION, "automation.invoke", why)
-        if WRITES in wanted.needed:
-            return Rejection(RejectCode.POLICY_VIOLATION, WRITES, NO_TRANSACTIONS)
         if EXPORTS in wanted.needed and wish.target is None:
             why = "the user chose no target for this export"
             return Rejection(RejectCode.POLICY_VIOLATION, EXPORTS, why)
@@ -264,8 +270,34 @@ class ActionRunner:
         except BaseException:
             self._gate.end(run, "failed")
             raise
-        self._gate.end(run, "done")
-        return ActionOutcome(ActionStatus.DONE, begun.states, run, results=tuple(results))
+        done = ActionOutcome(ActionStatus.DONE, begun.states, run, results=tuple(results))
+        return self._changed(wish, action, wanted, powers, done)
+
+    def _changed(
+        self,
+        wish: ActionWish,
+        action: GraphAction,
+        wanted: Wanted,
+        powers: Powers,
+        done: ActionOutcome,
+    ) -> ActionOutcome:
+        """The end of a run whose commands have ended: with what they asked to change, if anything."""
+        run = wanted.run
+        if not powers.wanted:
+            self._gate.end(run, "done")
+            return done
+        try:
+            outcome = self._changes.carried_on(wish, action, wanted, powers.wanted, done)
+        except BaseException:
+            self._gate.end(run, "failed", detail={"transactionId": run.transaction_id})
+            raise
+        is_refused = outcome.status is ActionStatus.REJECTED
+        detail: dict[str, Json] = {
+            "transactionId": outcome.transaction_id,
+            "transactionState": outcome.transaction_state,
+        }
+        self._gate.end(run, "rejected" if is_refused else "done", outcome.code, detail)
+        return outcome
 
     def _called(
         self,

@@ -17,6 +17,7 @@ from consentry.service.ledgers import ledger_place
 from consentry.service.passphrase import Passphrase
 from consentry.service.surroundings import Surroundings
 
+_OF_MODULES = (RequestKind.CAPABILITY, RequestKind.ACTION, RequestKind.TRANSACTION)
 ONCE = "approve_once"
 """What a command's own approval takes besides the three decisions about capabilities."""
 
@@ -49,7 +50,7 @@ class ModuleAnswers:
 
     def _is_ours(self, request: ApprovalRequest) -> bool:
         question = request.question
-        if question.kind not in (RequestKind.CAPABILITY, RequestKind.ACTION):
+        if question.kind not in _OF_MODULES:
             return False
         preview = question.preview
         return isinstance(preview, dict) and preview.get("hostId") == self.host_id

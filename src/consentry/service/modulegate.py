@@ -9,6 +9,7 @@ A question that waits already is joined and not put twice. From automation nobod
 was denied in the same session: the policy is the same as for a click, and no way to wear a person down.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from consentry.base.canonical import Json
@@ -158,9 +159,15 @@ class ModuleGate:
         """Puts the refusal on record, also where the module is gone by now."""
         self._checks.record_rejected(rejection, wanted.run)
 
-    def end(self, run: ActionRun, outcome: str, code: str | None = None) -> None:
+    def end(
+        self,
+        run: ActionRun,
+        outcome: str,
+        code: str | None = None,
+        detail: Mapping[str, Json] | None = None,
+    ) -> None:
         """Puts on record how an action that was begun ended."""
-        self._checks.record_ended(run, outcome, code, None)
+        self._checks.record_ended(run, outcome, code, detail)
 
     def require(self, run: ActionRun, capability_id: str) -> None:
         """Raises unless the capability holds for this action in this moment."""

@@ -28,15 +28,22 @@ from consentry.decide.actionask import ActionAsk
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.capabilityask import CapabilityDecision
 from consentry.decide.capabilitycheck import CheckResult, Origin
+from consentry.decide.documentstore import DocumentStore, as_document
 from consentry.decide.identity import Identity, Role
 from consentry.decide.moduleregistration import ACTION_PREFIX, ActionRun, Removed, said
-from consentry.decide.question import CANCELLED, Answer, Channel
+from consentry.decide.question import CANCELLED, Answer, Channel, RequestKind
+from consentry.decide.statechange import read_operations
+from consentry.decide.transactionask import TransactionAsk
+from consentry.decide.txattempt import Attempt
+from consentry.decide.txparts import TxOrigin
 from consentry.declare.actiongraph import ActionGraph
 from consentry.declare.hostdescription import CommandDeclaration, HostDescription
 from consentry.declare.hostfile import check_host
 from consentry.declare.modulevalues import Slot
 from consentry.enforce.broker import Powers
 from consentry.enforce.moduleexport import ExportReceipt, ExportTarget
+from consentry.record.transactionstates import TransactionState
+from consentry.service.actionchange import ActionChanges
 from consentry.service.actionoutcome import ActionOutcome, ActionStatus, ActionWish
 from consentry.service.approvals import Asker, Desk
 from consentry.service.fixtures import FixtureCase
@@ -50,6 +57,10 @@ from consentry.service.moduleslots import RENDERS, ModuleSlots, Rendering
 from consentry.service.ownsettings import own_settings
 from consentry.service.sessions import end_session_of, journal_of_library, sessions_of
 from consentry.service.surroundings import Surroundings, look_around
+from consentry.service.transactionplace import USUAL_TERMS, TxPlace, TxTerms
+from consentry.service.transactions import Transactions
+from consentry.service.transactionwatch import ModuleWatch
+from consentry.store.documents import StoredDocument
 from consentry.store.modulechecks import ModuleChecks
 from consentry.store.modules import StoredModules
 
@@ -72,8 +83,10 @@ class ModuleHost:
         version: str,
         commands: Sequence[HostCommand] = (),
         *,
-        state: Callable[[], object] = dict,
+        state: Callable[[], object] | None = None,
         writable_paths: Sequence[str] = (),
+        document: DocumentStore | None = None,
+        terms: TxTerms = USUAL_TERMS,
         clock: Clock | None = None,
         fixture: FixtureCase | None = None,
     ) -> None:
@@ -81,10 +94,13 @@ class ModuleHost:
         self.description = HostDescription(host_id, version, declared, tuple(writable_paths))
         check_host(self.description)
         self._around: Surroundings = look_around(environ)
-        self._state = state
         now = clock or SystemClock()
         settings = own_settings(self._around).approvals
-        self._journal = journal_of_library(self._around, now, Uuid7Ids(now), fixture)
+        self._journal = journal = journal_of_library(self._around, now, Uuid7Ids(now), fixture)
+        if document is None:
+            document = StoredDocument(journal.database, journal.clock, journal.ids, host_id)
+        self.document = document
+        self._state = state or self.state
         self._modules = StoredModules(self._journal)
         try:
             self._begin()
@@ -93,7 +109,11 @@ class ModuleHost:
             raise
         self._desk = Desk(self._journal, settings)
         self._answers = ModuleAnswers(host_id, self._around, self._desk)
-        self._gate = ModuleGate(ModuleChecks(self._journal, host_id), self._desk)
+        checks = ModuleChecks(self._journal, host_id)
+        self._gate = ModuleGate(checks, self._desk)
+        watch = ModuleWatch(self.description, self._gate, checks, journal)
+        self.transactions = Transactions(TxPlace(journal, document, watch, terms), self._desk)
+        self._changes = ActionChanges(self.description, self.transactions, self._desk)
         self._loaded = LoadedModules(self._modules, self.description)
         self._slots = ModuleSlots(self._loaded, self._gate, self._journal.ids)
         self._runner = ActionRunner(
@@ -103,6 +123,7 @@ class ModuleHost:
             self._gate,
             self._desk,
             self._powers,
+            self._changes,
         )
 
     def _begin(self) -> None:
@@ -229,6 +250,26 @@ class ModuleHost:
         )
         return self._runner.run(wish)
 
+    def state(self) -> dict[str, Json]:
+        """The document as it is: entities by type and id."""
+        return as_document(self.document.read())
+
+    def change(self, operations: Json, label: str) -> Attempt:
+        """Changes the document as the person at the host asked, who saw what they did.
+
+        The attempt is `APPLIED`, or says what stood against it; for the change of a module, see `invoke`.
+        """
+        origin = TxOrigin(
+            host_id=self.description.host_id,
+            proposed_by=self.user,
+            label=said(label),
+            session_id=self.session_id,
+        )
+        attempt = self.transactions.propose(origin, read_operations(operations))
+        if attempt.state is TransactionState.APPROVED:
+            attempt = self.transactions.apply(attempt.tx_id)
+        return attempt
+
     def pending(self) -> list[ApprovalRequest]:
         """What modules of this host wait for an answer to."""
         return self._answers.pending()
@@ -271,8 +312,10 @@ class ModuleHost:
         return self._gate.decided(self._answers.found(request_id))
 
     def resume(self, request_id: str, *, target: ExportTarget | None = None) -> ActionOutcome:
-        """Carries out the call that waited for the approval of a command, once."""
+        """Carries out the call that waited for an approval, of a command or of its change, once."""
         request = self._answers.found(request_id)
+        if request.question.kind is RequestKind.TRANSACTION:
+            return self._changes.resumed(TransactionAsk.of(request).tx_id)
         ask = ActionAsk.of(request)
         if ask.session_id != self.session_id:
             message = f"`{request.request_id}` was asked in another session"

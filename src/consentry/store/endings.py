@@ -1,7 +1,7 @@
 """What is recorded when an approval request ends: its own event, and what follows from the ending.
 
-Only an escalation, of code or of a module, has anything that follows; its module is loaded where one
-ends, because most programs never see one.
+Only an escalation, of code or of a module, and a transaction have anything that follows; what knows of it
+is loaded where one ends, because most programs never see one.
 """
 
 from typing import Final
@@ -38,6 +38,8 @@ def ending_of(journal: Journal, request: ApprovalRequest, now: Instant) -> Endin
             from consentry.store.escalations import consequence_of  # noqa: PLC0415 - see above
         case RequestKind.CAPABILITY:
             from consentry.store.capabilityescalations import consequence_of  # noqa: PLC0415
+        case RequestKind.TRANSACTION:
+            from consentry.store.transactionanswers import consequence_of  # noqa: PLC0415
         case RequestKind.ACTION if request.status == Outcome.APPROVED:
             from consentry.store.capabilityescalations import still_open  # noqa: PLC0415
 

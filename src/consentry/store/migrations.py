@@ -19,6 +19,7 @@ from consentry.store.schema.modules import MODULES
 from consentry.store.schema.modulestorage import MODULE_STORAGE
 from consentry.store.schema.pluginversions import PLUGIN_VERSIONS
 from consentry.store.schema.tokens import TOKENS
+from consentry.store.schema.transactions import TRANSACTIONS
 
 MIGRATIONS = (
     EVENTS,
@@ -32,6 +33,7 @@ MIGRATIONS = (
     PLUGIN_VERSIONS,
     MODULES,
     MODULE_STORAGE,
+    TRANSACTIONS,
 )
 NEWEST = MIGRATIONS[-1].version
 

@@ -28,6 +28,7 @@ from consentry.decide.capabilitycheck import (
 from consentry.decide.modulemode import ModuleMode
 from consentry.decide.moduleregistration import ActionRun
 from consentry.declare.modulecapabilities import read_capabilities
+from consentry.record.envelope import Draft
 from consentry.record.events import EventType
 from consentry.store.capabilityevents import BY_SYSTEM, CapabilityFacts, capability_draft
 from consentry.store.database import Transaction
@@ -100,6 +101,14 @@ class Use:
     operation: Mapping[str, Json] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Events that are not recorded yet, and the change that goes with them."""
+
+    drafts: tuple[Draft, ...]
+    change: Change
+
+
 class ModuleChecks:
     """The standing of the modules of one host, in one session."""
 
@@ -137,6 +146,17 @@ class ModuleChecks:
 
         Raises `Overtaken` where what was loaded does not hold any more: nothing is recorded then.
         """
+        using = self.using(standing, run, uses)
+
+        def hold_and_change(transaction: Transaction) -> None:
+            using.change(transaction)
+            if change is not None:
+                change(transaction)
+
+        self._journal.record(*using.drafts, change=hold_and_change)
+
+    def using(self, standing: Standing, run: ActionRun, uses: Sequence[Use]) -> Recording:
+        """The events of these uses, and what must hold in the transaction that records them."""
         journal, now = self._journal, self._journal.clock.now()
         about = About(subject_of(run.module.module_id))
         drafts = [
@@ -156,19 +176,18 @@ class ModuleChecks:
             )
             for use in uses
         ]
-
-        def hold_and_change(transaction: Transaction) -> None:
-            self._hold(transaction, standing)
-            if change is not None:
-                change(transaction)
-
-        journal.record(*drafts, change=hold_and_change)
+        return Recording(tuple(drafts), lambda transaction: self._hold(transaction, standing))
 
     def record_rejected(self, rejection: Rejection, run: ActionRun) -> None:
         """Records that the action was refused, and blocks it where the mode says so.
 
         It is about the very module that acted, whatever became of its registration since.
         """
+        rejecting = self.rejecting(rejection, run)
+        self._journal.record(*rejecting.drafts, change=rejecting.change)
+
+    def rejecting(self, rejection: Rejection, run: ActionRun) -> Recording:
+        """The event of a refusal, and what changes with it."""
         journal, now = self._journal, self._journal.clock.now()
         identity = run.module
         facts = CapabilityFacts(
@@ -192,7 +211,7 @@ class ModuleChecks:
             if transaction.run(_BLOCK, (*blocked, *place, *content)) == 1:
                 transaction.run(_COUNT_UP, place)
 
-        journal.record(draft, change=change)
+        return Recording((draft,), change)
 
     def record_ended(
         self, run: ActionRun, outcome: str, code: str | None, detail: Mapping[str, Json] | None

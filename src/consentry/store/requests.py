@@ -27,6 +27,7 @@ from consentry.decide.approval import (
 from consentry.decide.fields import problem
 from consentry.decide.question import Answer, Question, RequestKind
 from consentry.record.envelope import Context
+from consentry.store.asking import Asking
 from consentry.store.database import Transaction, Value
 from consentry.store.endings import (
     SET_CHANGED,
@@ -59,13 +60,18 @@ class StoredRequests:
             raise Refused(Code.ESCALATION_SPENT, message) from None
 
     def _ask(self, question: Question, within: Duration) -> ApprovalRequest:
+        asking = self.asking(question, within)
+        self._journal.record(*asking.drafts, change=asking.change)
+        return asking.request
+
+    def asking(self, question: Question, within: Duration) -> Asking:
+        """A question to be put in a transaction together with what it is about."""
         journal, now = self._journal, self._journal.clock.now()
         request = ApprovalRequest(
             journal.ids.new(PREFIX), question, journal.machine_id, now, now.plus(within)
         )
         drafts = beginning_of(journal, request, now)
-        journal.record(*drafts, change=lambda transaction: _TABLE.insert(transaction, request))
-        return request
+        return Asking(request, drafts, lambda transaction: _TABLE.insert(transaction, request))
 
     def ask_or_join(self, question: Question, within: Duration) -> ApprovalRequest:
         """The request that waits for an answer to this very question already, or else a new one.
@@ -170,7 +176,7 @@ class StoredRequests:
         Nobody depends on it: a yes to what is left waiting opens nothing.
         """
         now = self._journal.clock.now()
-        where = f"{_PENDING} AND subject = ? AND kind IN ('capability', 'action')"
+        where = f"{_PENDING} AND subject = ? AND kind IN ('capability', 'action', 'transaction')"
         values, rest = (f"module:{module_id}",), "ORDER BY requested_at, request_id"
         waiting = _TABLE.select(self._journal.database, where, values, rest)
         with suppress(LedgerProblem):

@@ -1,0 +1,191 @@
+"""The preview of a transaction, `tx-preview/v1`: all that it will change, and the hash that a yes binds to.
+
+Entries stand sorted by scope, entity type, entity id, path, operation and number, and the hash is SHA-256
+over the canonical JSON of the whole document without the hash itself: the same change of the same revision,
+worked out at the same time under the same id, gives the same hash in every process and on every machine.
+
+Every entry has a view for every role. What a host's rules keep from a role keeps its shape there: objects
+keep their keys, lists their length, and each value in them is a mark. Redaction is for eyes: the hash is over
+everything, so a yes binds also what the approver's role does not see.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from consentry.base.canonical import Digest, Json, canonical_json, digest_json
+from consentry.base.clock import Instant
+from consentry.base.frozenjson import thawed
+from consentry.base.values import dataclass
+from consentry.decide.fields import problem
+from consentry.decide.identity import Role
+from consentry.decide.statechange import Change, EntityWrite, Op, WorkedOut, pointer
+from consentry.declare.statepaths import segments
+
+SCHEMA: Final = "tx-preview/v1"
+ROLES: Final = (Role.OWNER, Role.APPROVER, Role.OPERATOR, Role.VIEWER)
+REDACTED: Final = "[redacted]"
+"""What stands for a value that a role does not see."""
+NO_REVISION: Final = "sha256:" + "0" * 64
+"""The revision of a document that nothing was ever written to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A place of every entity of one type that only some roles see; `path` is a pointer into the entity."""
+
+    entity_type: str
+    path: str
+    visible_to: frozenset[Role] = frozenset({Role.OWNER})
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewTerms:
+    """What a preview is made of besides the changes."""
+
+    tx_id: str
+    attempt_no: int
+    track: str
+    base_revision: str
+    generated_at: Instant
+    redactions: Sequence[Redaction] = ()
+
+
+def revision_after(base_revision: str, writes: Sequence[EntityWrite], commit: str) -> Digest:
+    """The revision that these writes lead to: what was there, what was done, and by which commit.
+
+    No two commits lead to the same one, so that a revision tells which of them took effect.
+    """
+    hasher = hashlib.sha256(canonical_json([base_revision, commit]))
+    for each in writes:
+        write = each.to_json()
+        hasher.update(canonical_json([write["entityType"], write["entityId"], write["after"]]))
+    return Digest(f"sha256:{hasher.hexdigest()}")
+
+
+def commit_name(tx_id: str, attempt_no: int) -> str:
+    """How the commit of an attempt is told apart from every other, where it is applied."""
+    return f"{tx_id}:{attempt_no}:apply"
+
+
+def preview_of(terms: PreviewTerms, worked_out: WorkedOut) -> dict[str, Json]:
+    """The document."""
+    entries = [_entry(each, terms.redactions) for each in sorted(worked_out.changes, key=_place)]
+    document: dict[str, Json] = {
+        "schemaVersion": SCHEMA,
+        "txId": terms.tx_id,
+        "attemptNo": terms.attempt_no,
+        "track": terms.track,
+        "baseRevision": terms.base_revision,
+        "candidateRevision": revision_after(
+            terms.base_revision, worked_out.writes, commit_name(terms.tx_id, terms.attempt_no)
+        ),
+        "generatedAt": str(terms.generated_at),
+        "entries": entries,
+        "summary": {
+            op.value: sum(each.operation.op is op for each in worked_out.changes) for op in Op
+        },
+    }
+    document["previewHash"] = preview_hash(document)
+    return document
+
+
+def preview_hash(document: Mapping[str, Json]) -> Digest:
+    """The hash of a preview, whether or not it has one already."""
+    return digest_json({key: value for key, value in document.items() if key != "previewHash"})
+
+
+def check_preview(document: Mapping[str, Json]) -> Digest:
+    """The hash of a preview that has it; raises where it has another one."""
+    found = preview_hash(document)
+    if document.get("previewHash") != found:
+        raise problem("previewHash", "the preview is not the one that was hashed")
+    return found
+
+
+def _place(change: Change) -> tuple[str, str, str, str, str, int]:
+    asked = change.operation
+    name = asked.entity
+    path = pointer(asked.inside)
+    return asked.scope, name.entity_type, name.entity_id, path, asked.op.value, change.seq
+
+
+def _entry(change: Change, redactions: Sequence[Redaction]) -> dict[str, Json]:
+    asked = change.operation
+    before, after = thawed(change.before), thawed(change.after)
+    return {
+        "seq": change.seq,
+        "scope": asked.scope,
+        "entityType": asked.entity.entity_type,
+        "entityId": asked.entity.entity_id,
+        "path": pointer(asked.inside),
+        "op": asked.op.value,
+        "before": before,
+        "after": after,
+        "roleViews": {role.value: _view(role, change, before, after, redactions) for role in ROLES},
+    }
+
+
+def _view(
+    role: Role, change: Change, before: Json, after: Json, redactions: Sequence[Redaction]
+) -> dict[str, Json]:
+    hidden = [each for each in redactions if role not in each.visible_to]
+    if not hidden:
+        return {"before": before, "after": after, "redacted": False}
+    asked = change.operation
+    if asked.op is Op.MOVE:
+        # Both ends show the same value, and what is hidden at either is hidden at both.
+        shown = before
+        for way in (asked.source or (), (*asked.entity, *asked.inside)):
+            shown = _moved(shown, way, hidden)
+        value = shown.get("value") if isinstance(shown, Mapping) else None
+        target = {"pointer": asked.path, "value": value}
+        is_cut = canonical_json([shown]) != canonical_json([before])
+        return {"before": shown, "after": target, "redacted": is_cut}
+    way = (*asked.entity, *asked.inside)
+    seen = [None if each is None else _cut(each, way, hidden) for each in (before, after)]
+    is_cut = canonical_json(seen) != canonical_json([before, after])
+    return {"before": seen[0], "after": seen[1], "redacted": is_cut}
+
+
+def _moved(shown: Json, way: tuple[str, ...], hidden: Sequence[Redaction]) -> Json:
+    if not isinstance(shown, Mapping):
+        return shown
+    return {**shown, "value": _cut(shown["value"], way, hidden)}
+
+
+def _cut(value: Json, way: tuple[str, ...], hidden: Sequence[Redaction]) -> Json:
+    """The value at that place without what these rules hide."""
+    entity_type, inside = way[0], way[2:]
+    for each in hidden:
+        if each.entity_type == entity_type:
+            value = _cut_at(value, inside, segments(each.path) or ())
+    return value
+
+
+def _cut_at(value: Json, inside: tuple[str, ...], rule: tuple[str, ...]) -> Json:
+    shared = min(len(inside), len(rule))
+    if inside[:shared] != rule[:shared]:
+        return value
+    return _hidden_below(value, rule[shared:])
+
+
+def _hidden_below(value: Json, way: tuple[str, ...]) -> Json:
+    if not way:
+        return _marked(value)
+    if isinstance(value, Mapping) and way[0] in value:
+        return {**value, way[0]: _hidden_below(value[way[0]], way[1:])}
+    if isinstance(value, list) and way[0].isascii() and way[0].isdigit():
+        at = int(way[0]) if len(way[0]) <= len(str(len(value))) else len(value)
+        if at < len(value):
+            return [*value[:at], _hidden_below(value[at], way[1:]), *value[at + 1 :]]
+    return value
+
+
+def _marked(value: Json) -> Json:
+    """The shape of a value, with a mark for every value in it."""
+    if isinstance(value, Mapping):
+        return {key: _marked(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_marked(item) for item in value]
+    return REDACTED

@@ -1,0 +1,163 @@
+"""The document store that comes with the product: entities as rows, beside the ledger (CONTRACTS §3).
+
+A commit is one transaction of the database: the row of its key first, so that of two that have the same key
+one waits and is told what became of the other; then the revision, compared and moved; then the entities. It
+is durable when `commit` returns. A key that is given up gets the same row, with the word for it, so nothing
+can ever be committed under it.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Final
+
+from consentry.base.canonical import Json, canonical_json
+from consentry.base.clock import Clock
+from consentry.base.frozenjson import thawed
+from consentry.base.ids import IdSource
+from consentry.decide.documentstore import (
+    BeforeWrite,
+    Commit,
+    CommitKind,
+    CommitRecord,
+    KeyGivenUp,
+    Snapshot,
+    StoreConflict,
+)
+from consentry.decide.statechange import Absent, EntityName, EntityWrite
+from consentry.decide.txpreview import NO_REVISION
+from consentry.store.database import Database, Row, Transaction, Value
+
+COMMIT_PREFIX: Final = "commit"
+_GIVEN_UP: Final = "given-up"
+_AT_A_TIME: Final = 200
+_REVISION: Final = "SELECT revision FROM document WHERE document_id = ?"
+_ALL: Final = "SELECT entity_type, entity_id, value FROM document_entity WHERE document_id = ?"
+_KEY: Final = "SELECT kind, commit_id, revision FROM document_commit WHERE commit_key = ?"
+_TAKE_KEY: Final = (
+    "INSERT INTO document_commit (commit_key, document_id, kind, commit_id, tx_id, attempt_no, "
+    "base_revision, revision, committed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
+_NEW: Final = "INSERT INTO document (document_id, revision, changed_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+_MOVE: Final = (
+    "UPDATE document SET revision = ?, changed_at = ? WHERE document_id = ? AND revision = ?"
+)
+_PUT: Final = (
+    "INSERT INTO document_entity (document_id, entity_type, entity_id, value) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (document_id, entity_type, entity_id) DO UPDATE SET value = excluded.value"
+)
+_DROP: Final = (
+    "DELETE FROM document_entity WHERE document_id = ? AND entity_type = ? AND entity_id = ?"
+)
+
+
+class StoredDocument:
+    """One document of one database."""
+
+    def __init__(self, database: Database, clock: Clock, ids: IdSource, document_id: str) -> None:
+        self._database = database
+        self._clock = clock
+        self._ids = ids
+        self._document_id = document_id
+
+    @property
+    def document_id(self) -> str:
+        """Its name."""
+        return self._document_id
+
+    def read(self, names: Iterable[EntityName] | None = None) -> Snapshot:
+        """The document, or of its entities only these, at one moment."""
+        wanted = None if names is None else sorted(set(names))
+        with self._database.reading() as view:
+            revision = self._revision(view)
+            if wanted is None:
+                rows: Iterable[Row] = list(view.rows(_ALL, (self._document_id,)))
+            else:
+                rows = [row for part in _parts(wanted) for row in self._some(view, part)]
+        entities = {EntityName(str(one), str(two)): _value(text) for one, two, text in rows}
+        return Snapshot(revision, entities)
+
+    def commit(self, commit: Commit, check: BeforeWrite) -> CommitRecord:
+        """Makes it so, whole and durably."""
+        now, commit_id = str(self._clock.now()), self._ids.new(COMMIT_PREFIX)
+        # Written out before the transaction, which others wait for.
+        rows = [self._statement(each) for each in commit.writes]
+        with self._database.committing() as transaction:
+            check()
+            earlier = self._taken(transaction, commit, commit.kind.value, commit_id, now)
+            if earlier is None:
+                self._move(transaction, commit, now)
+                for at, (statement, values) in enumerate(rows):
+                    if at:
+                        check()
+                    transaction.run(statement, values)
+                check()
+        self._database.sync()
+        return earlier or CommitRecord(commit.key, commit.kind, commit_id, commit.revision)
+
+    def settle(self, commit: Commit) -> CommitRecord | None:
+        """What became of the key, for good; None where it is given up from now on."""
+        now = str(self._clock.now())
+        try:
+            with self._database.committing() as transaction:
+                found = self._taken(transaction, commit, _GIVEN_UP, _GIVEN_UP, now)
+        except KeyGivenUp:
+            found = None
+        self._database.sync()
+        return found
+
+    def _taken(
+        self, transaction: Transaction, commit: Commit, kind: str, commit_id: str, now: str
+    ) -> CommitRecord | None:
+        """Takes the key; or what was committed under it before. Raises where it was given up."""
+        row = (
+            commit.key,
+            self._document_id,
+            kind,
+            commit_id,
+            commit.tx_id,
+            commit.attempt_no,
+            commit.base_revision,
+            commit.revision,
+            now,
+        )
+        if transaction.run(_TAKE_KEY, row) == 1:
+            return None
+        ((found, earlier_id, revision),) = transaction.rows(_KEY, (commit.key,))
+        if found == _GIVEN_UP:
+            raise KeyGivenUp(commit.key)
+        return CommitRecord(commit.key, CommitKind(str(found)), str(earlier_id), str(revision))
+
+    def _move(self, transaction: Transaction, commit: Commit, now: str) -> None:
+        transaction.run(_NEW, (self._document_id, NO_REVISION, now))
+        values = (commit.revision, now, self._document_id, commit.base_revision)
+        if transaction.run(_MOVE, values) != 1:
+            found = self._revision(transaction)
+            raise StoreConflict(self._document_id, found, commit.base_revision)
+
+    def _statement(self, write: EntityWrite) -> tuple[str, tuple[Value, ...]]:
+        place = (self._document_id, *write.name)
+        if isinstance(write.after, Absent):
+            return _DROP, place
+        return _PUT, (*place, canonical_json(thawed(write.after)).decode())
+
+    def _revision(self, view: Transaction) -> str:
+        for (revision,) in view.rows(_REVISION, (self._document_id,)):
+            return str(revision)
+        return NO_REVISION
+
+    def _some(self, view: Transaction, names: Sequence[EntityName]) -> list[Row]:
+        either = " OR ".join("(entity_type = ? AND entity_id = ?)" for _ in names)
+        values = [part for name in names for part in name]
+        return list(view.rows(f"{_ALL} AND ({either})", (self._document_id, *values)))
+
+
+def _parts(names: Sequence[EntityName]) -> Iterable[list[EntityName]]:
+    rest = iter(names)
+    while part := list(islice(rest, _AT_A_TIME)):
+        yield part
+
+
+def _value(text: Value) -> Json:
+    found: Json = json.loads(str(text))
+    return found
