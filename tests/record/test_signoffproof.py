@@ -71,7 +71,7 @@ def test_every_figure_is_what_a_plain_reader_counts(story: Story) -> None:
 def test_beside_a_good_history_the_verdict_is_that_of_a_plain_reader(
     story: Story, start: int
 ) -> None:
-    """CONTRACTS §4-verdict: whatever is recorded beside what is a GO, both say the same of it."""
+    """CONTRACTS §4-signoff: whatever is recorded beside what is a GO, both say the same of it."""
     good = good_story()
     for event in story.events:
         # Under ids of its own, so that nothing good is named by accident.
@@ -86,7 +86,7 @@ def test_beside_a_good_history_the_verdict_is_that_of_a_plain_reader(
 @settings(max_examples=EXAMPLES // 3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(stories(MOST), st.integers(2, 9))
 def test_what_lies_on_disk_counts_as_in_memory(story: Story, held: int) -> None:
-    """CONTRACTS §4-onepass: with room for a handful of records the answer is the same to the byte."""
+    """CONTRACTS §4-signoff: with room for a handful of records the answer is the same to the byte."""
     with SpilledStates(held) as states:
         fold = SignoffFold(WINDOW, states.make)
         for row in story.rows():
