@@ -28,6 +28,7 @@ from consentry.decide.identity import Role
 from consentry.decide.txparts import (
     Approval,
     Decision,
+    DocumentKeeper,
     ErrorClass,
     RecoveryAction,
     TxError,
@@ -63,6 +64,7 @@ _FIELDS: Final = (
     "violation",
     "worker",
     "recoverBy",
+    "keeper",
 )
 
 
@@ -100,6 +102,7 @@ class Attempt:
     violation: Violation | None = None
     worker: Worker | None = None
     recover_by: Instant | None = None
+    keeper: DocumentKeeper = DocumentKeeper.HOST
 
     @property
     def is_committed(self) -> bool:
@@ -136,6 +139,7 @@ class Attempt:
             self.ttl_seconds,
             now,
             now,
+            keeper=self.keeper,
         )
         return fresh._to(_S.PREVIEWING, now)
 
@@ -305,6 +309,7 @@ class Attempt:
             else {"capabilityId": violation.capability_id, "why": violation.why},
             "worker": None if self.worker is None else self.worker.to_json(),
             "recoverBy": as_json(self.recover_by),
+            "keeper": self.keeper.value,
         }
 
     @classmethod
@@ -335,14 +340,20 @@ class Attempt:
             violation=_violation(value("violation")),
             worker=None if value("worker") is None else Worker.from_json(value("worker")),
             recover_by=fields.optional_instant("recoverBy"),
+            keeper=fields.member("keeper", DocumentKeeper),
         )
 
 
 def received(
-    tx_id: str, document_id: str, origin: TxOrigin, ttl_seconds: int, now: Instant
+    tx_id: str,
+    document_id: str,
+    origin: TxOrigin,
+    ttl_seconds: int,
+    now: Instant,
+    keeper: DocumentKeeper = DocumentKeeper.HOST,
 ) -> Attempt:
     """The first attempt of a transaction that was just asked for."""
-    return Attempt(tx_id, 1, document_id, _S.RECEIVED, origin, ttl_seconds, now, now)
+    return Attempt(tx_id, 1, document_id, _S.RECEIVED, origin, ttl_seconds, now, now, keeper=keeper)
 
 
 def _violation(document: object) -> Violation | None:

@@ -63,6 +63,17 @@ class Track(StrEnum):
     HOST = "host"
 
 
+class DocumentKeeper(StrEnum):
+    """Who keeps the document that an attempt changes, and so who can carry it out.
+
+    What a host keeps in a store of its own is out of reach for everybody else: another program that
+    looked for its commits would find none, and take that for the truth.
+    """
+
+    BUILT_IN = "built-in"
+    HOST = "host"
+
+
 class Decision(StrEnum):
     """What was decided about a preview."""
 

@@ -43,6 +43,7 @@ from consentry.service.transactionapply import Applying
 from consentry.service.transactionplace import NOTHING, TxPlace
 from consentry.service.transactionrecovery import Recovery
 from consentry.store.asking import Asking
+from consentry.store.documents import keeper_of
 from consentry.store.rows import Overtaken
 from consentry.store.transactions import Block, Drawn, TxChoice
 
@@ -68,7 +69,9 @@ class Transactions:
         """
         place, now = self.place, self.place.now()
         tx_id = tx_id or place.journal.ids.new(PREFIX)
-        first = received(tx_id, place.document.document_id, origin, place.terms.ttl_seconds, now)
+        document = place.document
+        keeper = keeper_of(document, place.journal.database)
+        first = received(tx_id, document.document_id, origin, place.terms.ttl_seconds, now, keeper)
         caller = place.caller()
         begun = first.previewing(now)
         step = Step(first.state, begun, Stage.RECEIVE, caller)

@@ -20,11 +20,13 @@ from consentry.decide.documentstore import (
     Commit,
     CommitKind,
     CommitRecord,
+    DocumentStore,
     KeyGivenUp,
     Snapshot,
     StoreConflict,
 )
 from consentry.decide.statechange import Absent, EntityName, EntityWrite
+from consentry.decide.txparts import DocumentKeeper
 from consentry.decide.txpreview import NO_REVISION
 from consentry.store.database import Database, Row, Transaction, Value
 
@@ -64,6 +66,10 @@ class StoredDocument:
     def document_id(self) -> str:
         """Its name."""
         return self._document_id
+
+    def lies_in(self, database: Database) -> bool:
+        """Whether it is kept in that very database."""
+        return self._database is database
 
     def read(self, names: Iterable[EntityName] | None = None) -> Snapshot:
         """The document, or of its entities only these, at one moment."""
@@ -150,6 +156,12 @@ class StoredDocument:
         either = " OR ".join("(entity_type = ? AND entity_id = ?)" for _ in names)
         values = [part for name in names for part in name]
         return list(view.rows(f"{_ALL} AND ({either})", (self._document_id, *values)))
+
+
+def keeper_of(document: DocumentStore, database: Database) -> DocumentKeeper:
+    """Whether any program that has this ledger can reach the document, or only its host."""
+    is_beside_it = type(document) is StoredDocument and document.lies_in(database)
+    return DocumentKeeper.BUILT_IN if is_beside_it else DocumentKeeper.HOST
 
 
 def _parts(names: Sequence[EntityName]) -> Iterable[list[EntityName]]:
