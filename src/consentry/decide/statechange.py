@@ -107,8 +107,8 @@ class EntityWrite:
         return {
             "entityType": self.name.entity_type,
             "entityId": self.name.entity_id,
-            "before": _there(self.before),
-            "after": _there(self.after),
+            "before": there(self.before),
+            "after": there(self.after),
         }
 
     @classmethod
@@ -314,12 +314,16 @@ def is_same(one: "Json | Absent", other: "Json | Absent") -> bool:
     return canonical_json(thawed(one)) == canonical_json(thawed(other))
 
 
-def _there(value: "Json | Absent") -> Json:
+def there(value: "Json | Absent") -> Json:
+    """What is absent as null, and what is there in an object, so that `null` is told apart."""
     return None if isinstance(value, Absent) else {"value": thawed(value)}
 
 
 def _or_absent(stored: Any) -> "Json | Absent":
-    return ABSENT if stored is None else frozen(stored["value"])
+    if stored is None:
+        return ABSENT
+    found: Json = stored["value"]
+    return found
 
 
 def _wrong(field: str, message: str) -> BadInput:

@@ -9,7 +9,6 @@ keep their keys, lists their length, and each value in them is a mark. Redaction
 everything, so a yes binds also what the approver's role does not see.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -56,11 +55,8 @@ def revision_after(base_revision: str, writes: Sequence[EntityWrite], commit: st
 
     No two commits lead to the same one, so that a revision tells which of them took effect.
     """
-    hasher = hashlib.sha256(canonical_json([base_revision, commit]))
-    for each in writes:
-        write = each.to_json()
-        hasher.update(canonical_json([write["entityType"], write["entityId"], write["after"]]))
-    return Digest(f"sha256:{hasher.hexdigest()}")
+    done = [[*each.name, each.to_json()["after"]] for each in writes]
+    return digest_json([base_revision, commit, done])
 
 
 def commit_name(tx_id: str, attempt_no: int) -> str:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
+from consentry.base.canonical import canonical_json
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
 from consentry.base.values import dataclass, field
-from consentry.decide.documentstore import Commit, CommitRecord, DocumentStore
+from consentry.decide.documentstore import Commit, CommitRecord, DocumentStore, Snapshot
 from consentry.decide.identity import SYSTEM, Identity, Role
-from consentry.decide.statechange import ABSENT, EntityWrite, Operation, is_same
+from consentry.decide.statechange import ABSENT, EntityWrite, Operation, is_same, there
 from consentry.decide.txattempt import Attempt, Violation
 from consentry.decide.txparts import USUAL_TTL, TxOrigin, Worker
 from consentry.decide.txpreview import Redaction
@@ -154,13 +155,19 @@ def has_taken_effect(document: DocumentStore, commit: Commit, record: CommitReco
     found = document.read([each.name for each in commit.writes])
     if found.revision != commit.revision:
         return found.revision != commit.base_revision
-    return all(is_same(found.entities.get(each.name, ABSENT), each.after) for each in commit.writes)
+    return _first_other(found, commit.writes) is None
 
 
 def differs(document: DocumentStore, writes: Sequence[EntityWrite]) -> EntityWrite | None:
     """The first entity that is not any more what these writes left."""
-    entities = document.read([each.name for each in writes]).entities
-    for each in writes:
-        if not is_same(entities.get(each.name, ABSENT), each.after):
-            return each
-    return None
+    return _first_other(document.read([each.name for each in writes]), writes)
+
+
+def _first_other(found: Snapshot, writes: Sequence[EntityWrite]) -> EntityWrite | None:
+    """The first entity that is not what these writes left; looked for only where there is one."""
+    entities = found.entities
+    ours = [there(each.after) for each in writes]
+    theirs = [there(entities.get(each.name, ABSENT)) for each in writes]
+    if canonical_json(ours) == canonical_json(theirs):
+        return None
+    return next(each for each in writes if not is_same(entities.get(each.name, ABSENT), each.after))
