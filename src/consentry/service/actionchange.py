@@ -6,6 +6,9 @@ and not before, when nobody could have seen what it does. Else what the module w
 applied at once. Either way the whole action takes effect, or nothing of it.
 """
 
+from typing import Final
+
+from consentry.base.codes import Code
 from consentry.base.values import replace
 from consentry.decide.capabilitycheck import PASSED, RejectCode
 from consentry.decide.identity import Identity
@@ -21,8 +24,10 @@ from consentry.service.actionoutcome import ActionOutcome, ActionStatus, ActionW
 from consentry.service.approvals import Desk
 from consentry.service.modulegate import Wanted
 from consentry.service.transactions import Transactions
+from consentry.store.transactions import TxChoice
 
 _S = TransactionState
+_MOST_LOOKED_AT: Final = 64
 _STATUS = {
     _S.APPLIED: ActionStatus.DONE,
     _S.APPROVAL_PENDING: ActionStatus.WAITING,
@@ -57,7 +62,9 @@ class ActionChanges:
     ) -> ActionOutcome:
         """The outcome of the action with its change: done, waiting, or nothing of it."""
         origin = self._origin(action, wanted)
-        attempt = self._transactions.propose(origin, operations, wanted.run.transaction_id)
+        attempt = self._asked_already(origin, operations) or self._transactions.propose(
+            origin, operations, wanted.run.transaction_id
+        )
         if attempt.state is _S.APPROVAL_PENDING and (wish.waits or wish.asker is not None):
             request = self._desk.look(str(attempt.request_id))
             self._desk.wait(request, wish.asker)
@@ -72,6 +79,34 @@ class ActionChanges:
         if attempt.state is _S.APPROVED:
             attempt = self._transactions.apply(tx_id)
         return outcome_of(attempt, ActionOutcome(ActionStatus.DONE, PASSED, run_of(attempt)))
+
+    def _asked_already(self, origin: TxOrigin, operations: list[Operation]) -> Attempt | None:
+        """Of what runs by itself, the same change if it waits already, or a person said no to it.
+
+        Else automation would pile up questions, or ask until somebody is tired of it.
+        """
+        module = origin.module
+        if module is None or not origin.origin.is_automation:
+            return None
+        choice = TxChoice(
+            host_id=origin.host_id,
+            module_id=module.module_id,
+            states=(_S.APPROVAL_PENDING, _S.REJECTED),
+        )
+        asked = [each.to_json() for each in operations]
+        for each in self._transactions.chosen(choice, _MOST_LOOKED_AT):
+            other = each.origin
+            same = (other.module, other.action_id, other.session_id) == (
+                module,
+                origin.action_id,
+                origin.session_id,
+            )
+            is_said = each.error is None or each.error.code == Code.APPROVAL_DENIED.value
+            if same and is_said:
+                drawn = self._transactions.drawn(each)
+                if [one.to_json() for one in drawn.operations] == asked:
+                    return self._transactions.look(each.tx_id)
+        return None
 
     def _origin(self, action: GraphAction, wanted: Wanted) -> TxOrigin:
         run, context = wanted.run, self._desk.journal.context

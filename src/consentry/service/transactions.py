@@ -152,6 +152,10 @@ class Transactions:
         choice = TxChoice(document_id=self.place.document.document_id, states=states)
         return self.place.stored.listed(choice, most)
 
+    def chosen(self, choice: TxChoice, most: int) -> Sequence[Attempt]:
+        """Those that fit, of whichever document, the newest first."""
+        return self.place.stored.listed(choice, most)
+
     def drawn(self, attempt: Attempt) -> Drawn:
         """What an attempt is about: its operations, its preview, its journal."""
         return self.place.stored.drawn(attempt)
