@@ -1,5 +1,6 @@
 """A valid payload and a valid draft for every type of event, for tests that need one of each."""
 
+from collections.abc import Callable
 from typing import Any
 
 from consentry.base.clock import Clock
@@ -195,7 +196,7 @@ def _permit_made() -> dict[str, Any]:
     }
 
 
-_SAMPLES = {
+_SAMPLES: dict[EventType, Callable[[], dict[str, Any]]] = {
     EventType.CAPABILITY_MINTED: lambda: {
         "tokenId": sample_id("token"),
         "capability": "FsReadWriteCapability",
