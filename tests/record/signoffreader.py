@@ -139,7 +139,13 @@ class Reader:
 
     def bound(self) -> tuple[int, int]:
         """Applied attempts that were approved as they were applied, and all."""
-        applied = [a for a in self.attempts() if self.entered(a, "APPLYING") and self.needs(a)]
+        applied = [
+            attempt
+            for attempt in self.attempts()
+            if self.entered(attempt, "APPLYING")
+            and self.needs(attempt)
+            and not self.entered(attempt, "FAILED_PRE_APPLY")
+        ]
         return sum(self._is_bound(attempt) for attempt in applied), len(applied)
 
     def _is_bound(self, attempt: tuple[str, int]) -> bool:

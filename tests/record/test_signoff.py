@@ -362,6 +362,15 @@ def test_an_approval_of_something_else_is_none(change: dict[str, Any]) -> None:
     assert counted(story, "S-SLO-1") == (0, 1)
 
 
+def test_an_apply_that_was_refused_before_it_wrote_is_none() -> None:
+    """CONTRACTS §4-s-slo-1: an approval that ran out is found in time, and nothing is applied on it."""
+    story = Story()
+    story.step("x", "APPROVED", "APPLYING")
+    assert counted(story, "S-SLO-1") == (0, 1)
+    story.step("x", "APPLYING", "FAILED_PRE_APPLY", 2)
+    assert counted(story, "S-SLO-1") == (0, 0)
+
+
 def test_what_needs_no_approval_is_not_asked_for_one() -> None:
     """And one step that says it needs one is enough to be asked."""
     story = Story()

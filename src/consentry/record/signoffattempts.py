@@ -9,7 +9,7 @@ before the window are read for one thing only: an approval that was given before
 - `S-SLO-1`: of the attempts that need an approval and began to apply in the window, those whose every
   beginning has an approval behind it that was recorded by an earlier step to `APPROVED`, is for the same
   transaction, attempt, preview and base revision, and was not too old by then. What the beginning says of
-  its own approval is not enough.
+  its own approval is not enough. One that became `FAILED_PRE_APPLY` was refused and applied nothing.
 - `S-SLO-2`: of the attempts whose roll-back began in the window, those that became `ROLLED_BACK`. It begins
   with `ROLLBACK_PENDING`, or with a recovery after a violation of the capability policy.
 """
@@ -111,7 +111,8 @@ class AttemptTally:
                     event_id = reached[_S.FAILED_TERMINAL]
                     why = "it ended as FAILED_TERMINAL"
                     terminal.append(EventBehind(event_id, about, Counts.AGAINST, why))
-            if _S.APPLYING in reached and state["required"]:
+            is_refused = _S.FAILED_PRE_APPLY in reached
+            if _S.APPLYING in reached and state["required"] and not is_refused:
                 bound.add(*_approved(state))
             if state["rollback"] is not None:
                 rolled.add(*_rolled_back(state))
