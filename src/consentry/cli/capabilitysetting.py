@@ -4,6 +4,7 @@ The line is the decision, as it is for `exec`, and it is recorded with who typed
 is set every yes needs it, and this one, too: it is asked for at the terminal.
 """
 
+from consentry.base.clock import Clock
 from consentry.base.codes import Code
 from consentry.base.errors import Refused
 from consentry.base.safetext import safe_line
@@ -16,9 +17,14 @@ from consentry.store.journal import Journal
 
 def require_passphrase(around: Surroundings, journal: Journal, what: str) -> None:
     """Raises unless no passphrase is asked for here, or the person at the terminal types it."""
-    guard = guard_of(around, journal.clock, own_settings(around).approvals)
+    typed_passphrase(around, journal.clock, what)
+
+
+def typed_passphrase(around: Surroundings, clock: Clock, what: str) -> str | None:
+    """What the person at the terminal typed, and it is right; None where none is asked for here."""
+    guard = guard_of(around, clock, own_settings(around).approvals)
     if guard is None:
-        return
+        return None
     try:
         with open_terminal() as terminal:
             if terminal is None:
@@ -30,3 +36,4 @@ def require_passphrase(around: Surroundings, journal: Journal, what: str) -> Non
     except (Cancelled, TerminalGone, KeyboardInterrupt):
         raise Refused(Code.PASSPHRASE_REFUSED, "nobody typed the passphrase") from None
     guard(typed)
+    return typed

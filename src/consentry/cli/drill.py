@@ -9,6 +9,7 @@ import click
 from consentry.base.codes import ExitStatus
 from consentry.base.safetext import safe_line
 from consentry.cli.command import PlainCommand, Text, output_of, usage_problem
+from consentry.cli.hanging import hanging
 from consentry.cli.output import Output
 from consentry.cli.table import Page
 
@@ -59,7 +60,7 @@ _COUNT = 12
 
 @click.pass_context
 def _drill(ctx: click.Context, *, only: tuple[str, ...], listed: bool) -> ExitStatus:
-    from consentry.service.drillcases import listed_cases  # noqa: PLC0415 - help does not need it
+    from consentry.service.drill import listed_cases  # noqa: PLC0415 - help does not need it
 
     output = output_of(ctx)
     cases = listed_cases()
@@ -123,7 +124,7 @@ def _list(output: Output, cases: "list[ListedCase]") -> None:
     else:
         lines = []
         for each in cases:
-            times = f"{each.times} ×" if each.times > 1 else ""
+            times = f"{each.times}x" if each.times > 1 else ""
             lines.append(f"{each.case_id:<{_NAME}}{times:<7}{each.expected}")
             lines.append(f"  {each.about}")
         output.text("\n".join(lines))
@@ -131,13 +132,16 @@ def _list(output: Output, cases: "list[ListedCase]") -> None:
 
 def _tell(output: Output, case: "DrilledCase") -> None:
     """One line a case, as soon as it is over; more where something came out otherwise."""
+    from consentry.service.drillresult import MOST_OTHERWISE  # noqa: PLC0415 - help does not need it
+
     word = output.paint("ok  ", "green") if case.is_good else output.paint("FAIL", "red")
     count = f"{case.as_expected} of {case.times}"
     lines = [f"{word}  {case.case_id:<{_NAME}}{count:<{_COUNT}}{case.expected}"]
     if output.verbose:
         lines.append(f"      {case.about}")
-    for each in case.otherwise:
-        lines.append(f"      {safe_line(each.name)}: {safe_line(each.found)}, {safe_line(each.why)}")
+    for each in case.otherwise[:MOST_OTHERWISE]:
+        told = f"{safe_line(each.name)}: {safe_line(each.found)}, {safe_line(each.why)}"
+        lines += hanging("      ", told)
     output.text("\n".join(lines))
 
 

@@ -230,6 +230,11 @@ SECTIONS = (
         "Keep it in order",
         (
             CommandRow(
+                "drill",
+                "consentry.cli.drill:drill",
+                "Carry out controlled fixtures, so that a sign-off can count them",
+            ),
+            CommandRow(
                 "session",
                 "consentry.cli.session:session",
                 "List sessions, and end one",
