@@ -128,7 +128,7 @@ class ModuleHost(_ModuleHost):
         *,
         state: Callable[[], object] | None = None,
         writable_paths: Sequence[str] = (),
-        document: DocumentStore | None = None,
+        document: DocumentStore | str | None = None,
         terms: TxTerms = USUAL_TERMS,
         clock: Clock | None = None,
     ) -> None:

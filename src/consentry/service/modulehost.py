@@ -85,7 +85,7 @@ class ModuleHost:
         *,
         state: Callable[[], object] | None = None,
         writable_paths: Sequence[str] = (),
-        document: DocumentStore | None = None,
+        document: DocumentStore | str | None = None,
         terms: TxTerms = USUAL_TERMS,
         clock: Clock | None = None,
         fixture: FixtureCase | None = None,
@@ -97,9 +97,7 @@ class ModuleHost:
         now = clock or SystemClock()
         settings = own_settings(self._around).approvals
         self._journal = journal = journal_of_library(self._around, now, Uuid7Ids(now), fixture)
-        if document is None:
-            document = StoredDocument(journal.database, journal.clock, journal.ids, host_id)
-        self.document = document
+        self.document = self._kept(document or host_id)
         self._state = state or self.state
         self._modules = StoredModules(self._journal)
         try:
@@ -112,7 +110,8 @@ class ModuleHost:
         checks = ModuleChecks(self._journal, host_id)
         self._gate = ModuleGate(checks, self._desk)
         watch = ModuleWatch(self.description, self._gate, checks, journal)
-        self.transactions = Transactions(TxPlace(journal, document, watch, terms), self._desk)
+        place = TxPlace(journal, self.document, watch, terms)
+        self.transactions = Transactions(place, self._desk)
         self._changes = ActionChanges(self.description, self.transactions, self._desk)
         self._loaded = LoadedModules(self._modules, self.description)
         self._slots = ModuleSlots(self._loaded, self._gate, self._journal.ids)
@@ -125,6 +124,13 @@ class ModuleHost:
             self._powers,
             self._changes,
         )
+
+    def _kept(self, document: DocumentStore | str) -> DocumentStore:
+        """The document: the host's own store, or the built-in one of that name."""
+        if not isinstance(document, str):
+            return document
+        journal = self._journal
+        return StoredDocument(journal.database, journal.clock, journal.ids, document)
 
     def _begin(self) -> None:
         """Ends the sessions of hosts that were killed, with what was granted for them; and registers."""
