@@ -96,8 +96,13 @@ class Story:
 
     def rows(self) -> list[ChainRow]:
         """Every event in its writer's chain, in the order in which a ledger is read: by time."""
-        chained = chained_rows(self.events)
-        return sorted(chained, key=lambda row: (_time_of(self.events, row), row.writer, row.seq))
+        chained = zip(self.events, chained_rows(self.events), strict=True)
+        placed = [(_time_of(event), row.writer, row.seq, row) for event, row in chained]
+        return [row for *_, row in sorted(placed, key=lambda each: each[:3])]
+
+    def rows_as_recorded(self) -> list[ChainRow]:
+        """The same in the order in which they were recorded."""
+        return chained_rows(self.events)
 
     def answer(self, window: SignoffWindow = WINDOW) -> SignoffAnswer:
         """What the fold makes of it."""
@@ -177,9 +182,8 @@ def chained_rows(events: Sequence[Mapping[str, Any]]) -> list[ChainRow]:
     return rows
 
 
-def _time_of(events: Sequence[Mapping[str, Any]], row: ChainRow) -> str:
-    of_writer = [each for each in events if each["writer"] == row.writer]
-    at = of_writer[row.seq - 1]["timestampUtc"]
+def _time_of(event: Mapping[str, Any]) -> str:
+    at = event["timestampUtc"]
     return at if isinstance(at, str) else ""
 
 

@@ -16,7 +16,7 @@ from consentry.base.codes import Code
 from consentry.base.errors import LedgerProblem
 from consentry.record.signoffstates import State
 
-HELD: Final = 4096
+HELD: Final = 1024
 """How many records of one kind stay in memory."""
 
 _CACHE_KIB: Final = 2048
