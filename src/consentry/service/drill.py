@@ -49,7 +49,6 @@ from consentry.service.drillhost import (
 from consentry.service.drillresult import Drilled, DrilledCase, Otherwise
 from consentry.service.fixtures import FixtureCase, new_drill_id
 from consentry.service.ledgers import state_folder
-from consentry.service.modulehost import ModuleHost
 from consentry.service.sessions import end_session_of, journal_of_library
 from consentry.service.surroundings import look_around
 from consentry.service.transactionplace import USUAL_TERMS
@@ -162,41 +161,36 @@ class Drill:
         self._clear(FixtureCase(self._drill_id, _ENDING, _NOTHING_LEFT))
 
     def _clear(self, fixture: FixtureCase) -> None:
-        """Ends what is open in the documents of the drill, and removes them, its modules and its hosts."""
+        """Ends what is open in the documents of the drill, and removes them, its modules and its host."""
         with self._recording(fixture) as journal:
             for document_id in (HOST_ID, STEPPED_ID, *BESIDE):
                 if remove_document(journal, document_id) is None:
                     self._settle(fixture, document_id)
                     remove_document(journal, document_id)
             by, modules = Identity(journal.context.actor), StoredModules(journal)
-            for host_id in (HOST_ID, *BESIDE):
-                for module_id, _ in modules.revisions(host_id):
-                    modules.remove(host_id, module_id, by)
-                remove_host(journal, host_id, by)
+            for module_id, _ in modules.revisions(HOST_ID):
+                modules.remove(HOST_ID, module_id, by)
+            remove_host(journal, HOST_ID, by)
 
     def _settle(self, fixture: FixtureCase, document_id: str) -> None:
         """Nobody can go on with anything in this document afterwards, as far as can be told."""
         is_stepped = document_id == STEPPED_ID
-        document = stepped(self._place.clock, lambda: None) if is_stepped else None
-        host_id = HOST_ID if is_stepped else document_id
-        with self._place.host(fixture, document=document, host_id=host_id) as host:
-            self._give_up(host)
-
-    def _give_up(self, host: ModuleHost) -> None:
-        host.transactions.settle_all()
-        for each in host.pending():
-            deny = CapabilityDecision.DENY
-            host.answer(each.request_id, deny, passphrase=self._place.passphrase)
-        for failed in host.transactions.listed([TransactionState.FAILED_PRE_APPLY]):
-            host.transactions.reject(failed.tx_id, host.user, Role.OWNER, "left by a drill")
+        document = stepped(self._place.clock, lambda: None) if is_stepped else document_id
+        with self._place.host(fixture, document=document) as host:
+            host.transactions.settle_all()
+            for each in host.pending():
+                deny = CapabilityDecision.DENY
+                host.answer(each.request_id, deny, passphrase=self._place.passphrase)
+            for failed in host.transactions.listed([TransactionState.FAILED_PRE_APPLY]):
+                host.transactions.reject(failed.tx_id, host.user, Role.OWNER, "left by a drill")
 
     def _carried_out(self, case: DrillCase) -> DrilledCase:
         names = [f"{case.case_id}.{number:02}" for number in range(1, case.times + 1)]
         if case.is_shared:
             with ThreadPoolExecutor(AT_ONCE) as pool:
                 shares = [
-                    pool.submit(self._repeated, case, case.case_id, names[at::AT_ONCE], host_id)
-                    for at, host_id in enumerate(BESIDE)
+                    pool.submit(self._repeated, case, case.case_id, names[at::AT_ONCE], document_id)
+                    for at, document_id in enumerate(BESIDE)
                 ]
             found = [each for share in shares for each in share.result()]
         else:
@@ -206,28 +200,28 @@ class Drill:
         return DrilledCase(case.case_id, case.about, case.expected, case.times, good, tuple(wrong))
 
     def _repeated(
-        self, case: DrillCase, fixture_id: str, names: Sequence[str], host_id: str
+        self, case: DrillCase, fixture_id: str, names: Sequence[str], document_id: str
     ) -> list[Otherwise | None]:
         """Repetitions of a case in one session; None for each that came out as it has to."""
         fixture = FixtureCase(self._drill_id, fixture_id, case.expected)
-        with self._at(case, fixture, host_id) as scene:
+        with self._at(case, fixture, document_id) as scene:
             return [_once(case, scene, name) for name in names]
 
     @contextmanager
-    def _at(self, case: DrillCase, fixture: FixtureCase, host_id: str) -> Iterator[Scene]:
+    def _at(self, case: DrillCase, fixture: FixtureCase, document_id: str) -> Iterator[Scene]:
         """A session of that case, and whoever takes part in it."""
         scenes: list[Scene] = []
 
         def step_in() -> None:
             scenes[0].revoke()
 
-        document = stepped(self._place.clock, step_in) if case.steps_in else None
+        document = stepped(self._place.clock, step_in) if case.steps_in else document_id
         terms = (
             USUAL_TERMS
             if case.ttl_seconds is None
             else replace(USUAL_TERMS, ttl_seconds=case.ttl_seconds)
         )
-        with self._place.host(fixture, terms, document, host_id) as host:
+        with self._place.host(fixture, terms, document) as host:
             scenes.append(Scene(self._place, fixture, host))
             yield scenes[0]
 

@@ -42,7 +42,7 @@ STEPPED_ID: Final = f"{HOST_ID}-stepped"
 """The document of the cases that step in between two writes."""
 AT_ONCE: Final = 8
 BESIDE: Final = tuple(f"{HOST_ID}-{number}" for number in range(1, AT_ONCE + 1))
-"""Hosts with documents of their own, for a case that has several at once."""
+"""The documents of a case that has several sessions at once."""
 READS: Final = "state.read"
 WRITES: Final = "state.write.tx"
 
@@ -66,13 +66,12 @@ class DrillPlace:
         self,
         fixture: FixtureCase,
         terms: TxTerms = USUAL_TERMS,
-        document: DocumentStore | None = None,
-        host_id: str = HOST_ID,
+        document: DocumentStore | str = HOST_ID,
     ) -> ModuleHost:
         """The drill's application, in a session of that fixture."""
         return ModuleHost(
             self.environ,
-            host_id,
+            HOST_ID,
             __version__,
             [HostCommand(_ADD_NOTES, _add_notes)],
             writable_paths=(f"/{_NOTES}",),
