@@ -19,8 +19,8 @@ Not promised: that anything works which no case does.
 import fcntl
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from consentry.base.clock import Clock, SystemClock
@@ -47,6 +47,7 @@ from consentry.service.drillhost import (
     why_of,
 )
 from consentry.service.drillresult import Drilled, DrilledCase, Otherwise
+from consentry.service.drillshares import IsOver, at_once
 from consentry.service.fixtures import FixtureCase, new_drill_id
 from consentry.service.ledgers import state_folder
 from consentry.service.sessions import end_session_of, journal_of_library
@@ -187,12 +188,11 @@ class Drill:
     def _carried_out(self, case: DrillCase) -> DrilledCase:
         names = [f"{case.case_id}.{number:02}" for number in range(1, case.times + 1)]
         if case.is_shared:
-            with ThreadPoolExecutor(AT_ONCE) as pool:
-                shares = [
-                    pool.submit(self._repeated, case, case.case_id, names[at::AT_ONCE], document_id)
-                    for at, document_id in enumerate(BESIDE)
-                ]
-            found = [each for share in shares for each in share.result()]
+            shares = [
+                partial(self._repeated, case, case.case_id, names[at::AT_ONCE], document_id)
+                for at, document_id in enumerate(BESIDE)
+            ]
+            found = [each for share in at_once(shares) for each in share]
         else:
             found = [each for name in names for each in self._repeated(case, name, [name], HOST_ID)]
         wrong = [each for each in found if each is not None]
@@ -200,12 +200,17 @@ class Drill:
         return DrilledCase(case.case_id, case.about, case.expected, case.times, good, tuple(wrong))
 
     def _repeated(
-        self, case: DrillCase, fixture_id: str, names: Sequence[str], document_id: str
+        self,
+        case: DrillCase,
+        fixture_id: str,
+        names: Sequence[str],
+        document_id: str,
+        is_over: IsOver = lambda: False,
     ) -> list[Otherwise | None]:
         """Repetitions of a case in one session; None for each that came out as it has to."""
         fixture = FixtureCase(self._drill_id, fixture_id, case.expected)
         with self._at(case, fixture, document_id) as scene:
-            return [_once(case, scene, name) for name in names]
+            return [_once(case, scene, name) for name in names if not is_over()]
 
     @contextmanager
     def _at(self, case: DrillCase, fixture: FixtureCase, document_id: str) -> Iterator[Scene]:
