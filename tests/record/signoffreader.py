@@ -144,9 +144,14 @@ class Reader:
             for attempt in self.attempts()
             if self.entered(attempt, "APPLYING")
             and self.needs(attempt)
-            and not self.entered(attempt, "FAILED_PRE_APPLY")
+            and not self._was_refused(attempt)
         ]
         return sum(self._is_bound(attempt) for attempt in applied), len(applied)
+
+    def _was_refused(self, attempt: tuple[str, int]) -> bool:
+        wrote = ("APPLIED", "ROLLED_BACK", "RECOVERY_PENDING", "FAILED_TERMINAL")
+        is_refused = self.entered(attempt, "FAILED_PRE_APPLY")
+        return is_refused and not any(self.entered(attempt, state) for state in wrote)
 
     def _is_bound(self, attempt: tuple[str, int]) -> bool:
         for event in self.steps(attempt):

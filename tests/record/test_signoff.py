@@ -369,6 +369,8 @@ def test_an_apply_that_was_refused_before_it_wrote_is_none() -> None:
     assert counted(story, "S-SLO-1") == (0, 1)
     story.step("x", "APPLYING", "FAILED_PRE_APPLY", 2)
     assert counted(story, "S-SLO-1") == (0, 0)
+    story.step("x", "APPLYING", "APPLIED", 3)
+    assert counted(story, "S-SLO-1") == (0, 1), "what was applied after all was not refused"
 
 
 def test_what_needs_no_approval_is_not_asked_for_one() -> None:

@@ -39,6 +39,7 @@ LEAST_PARTIAL: Final = 3
 
 _S = TransactionState
 _ENDED_BADLY: Final = (_S.FAILED_TERMINAL, _S.ROLLED_BACK, _S.FAILED_PRE_APPLY)
+_WROTE: Final = frozenset({_S.APPLIED, _S.ROLLED_BACK, _S.RECOVERY_PENDING, _S.FAILED_TERMINAL})
 _BOUND_TO: Final = ("txId", "attemptNo", "previewHash", "baseRevision")
 _SECOND: Final = 1000
 
@@ -111,8 +112,7 @@ class AttemptTally:
                     event_id = reached[_S.FAILED_TERMINAL]
                     why = "it ended as FAILED_TERMINAL"
                     terminal.append(EventBehind(event_id, about, Counts.AGAINST, why))
-            is_refused = _S.FAILED_PRE_APPLY in reached
-            if _S.APPLYING in reached and state["required"] and not is_refused:
+            if _S.APPLYING in reached and state["required"] and not _was_refused(reached):
                 bound.add(*_approved(state))
             if state["rollback"] is not None:
                 rolled.add(*_rolled_back(state))
@@ -153,6 +153,11 @@ class AttemptTally:
 def _count(found: list[int], fixture: int) -> None:
     found[0] += 1
     found[1] += fixture
+
+
+def _was_refused(reached: Mapping[str, str]) -> bool:
+    """Whether it stopped before it wrote anything, and nothing says otherwise."""
+    return _S.FAILED_PRE_APPLY in reached and not _WROTE & reached.keys()
 
 
 def _settled(state: State) -> tuple[str, str, Counts, str]:
