@@ -20,6 +20,7 @@ store is shared.
 
 import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from consentry.base.clock import Clock
 from consentry.decide.actionask import ActionAsk
@@ -62,6 +63,9 @@ from consentry.service.moduleloading import LoadedModule, Unfit
 from consentry.service.moduleslots import HeldBack, Rendering
 from consentry.service.transactionplace import USUAL_TERMS, TxTerms
 from consentry.service.transactions import Transactions
+
+if TYPE_CHECKING:
+    from consentry.service.documentconformance import OpenStore, RuleVerdict
 
 __all__ = [
     "ABSENT",
@@ -114,7 +118,18 @@ __all__ = [
     "TxOrigin",
     "TxTerms",
     "Unfit",
+    "check_document_store",
 ]
+
+
+def check_document_store(open_store: "OpenStore") -> "tuple[RuleVerdict, ...]":
+    """Tries every rule that a host's own document store has to keep; raises where it breaks one.
+
+    `open_store` opens the document of a name, as another process would. The suite leaves what it wrote.
+    """
+    from consentry.service.documentconformance import check_document_store as check  # noqa: PLC0415 - for tests of hosts
+
+    return check(open_store)
 
 
 class ModuleHost(_ModuleHost):

@@ -2,7 +2,7 @@
 
 A host may keep its documents wherever it likes, behind this protocol; `store.documents` is the one that
 comes with the product. A document has a revision, which is whatever the last commit made it, and a log of
-commits by their keys. The rules, which a conformance suite holds (`consentry.documentconformance`):
+commits by their keys. The rules, which a conformance suite holds (`consentry.modules.check_document_store`):
 
 - `read` gives one moment: a revision, and the entities as they were at it.
 - `commit` takes effect whole or not at all, only if the document is still at the base revision, and durably:
