@@ -28,6 +28,7 @@ from bench import (
     reach,
     sandbox,
     startup,
+    transactions,
     trust,
 )
 
@@ -47,6 +48,7 @@ BENCHES = {
     "escalation": escalation.run,
     "held": held.run,
     "modules": modules.run,
+    "transactions": transactions.run,
     "trust": trust.run,
 }
 SANDBOX = "sandbox"

@@ -8,25 +8,30 @@ disk is seen where nothing waits for it. A preview is worked out at sizes ten ti
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter_ns
 from typing import Final
 
-from bench.modulestores import BY, Ground
+from bench.modulestores import BY, Ground, typical
 from bench.report import Sample, heading, row
 from consentry.base.canonical import Json
 from consentry.base.clock import SystemClock
-from consentry.decide.statechange import read_operations, worked_out
+from consentry.base.values import replace
+from consentry.decide.moduleregistration import ACTION_PREFIX
+from consentry.decide.statechange import Operation, read_operations, worked_out
 from consentry.decide.txattempt import Attempt
 from consentry.decide.txparts import TxOrigin
 from consentry.decide.txpreview import NO_REVISION, PreviewTerms, preview_of
+from consentry.declare.requiredcapabilities import WRITES
 from consentry.record.transactionstates import TransactionState
 from consentry.service.transactionplace import TxPlace
 from consentry.service.transactions import Transactions
+from consentry.service.transactionwatch import ModuleWatch
 from consentry.store.database import Database
 from consentry.store.documents import StoredDocument
 from consentry.store.migrations import migrate
@@ -37,6 +42,10 @@ ENTRIES: Final = 100
 SIZES: Final = (100, 1_000, 10_000)
 ROUNDS: Final = 200
 TARGET, LINEAR = 6.0, 1.5
+_TABLE: Final = (
+    "CREATE TABLE document_entity (document_id TEXT NOT NULL, entity_type TEXT NOT NULL, entity_id TEXT "
+    "NOT NULL, value TEXT NOT NULL, PRIMARY KEY (document_id, entity_type, entity_id)) STRICT"
+)
 _PUT: Final = (
     "INSERT INTO document_entity (document_id, entity_type, entity_id, value) VALUES (?, ?, ?, ?) "
     "ON CONFLICT (document_id, entity_type, entity_id) DO UPDATE SET value = excluded.value"
@@ -64,29 +73,29 @@ def _applied(place: Path) -> bool:
     with (
         _store(place / "tx.db", SqliteDatabase) as database,
         _store(place / "unsynced.db", _Unsynced) as unsynced,
-        _store(place / "bare.db", SqliteDatabase) as shape,
+        closing(_bare(place / "bare.db")) as bare,
     ):
-        shape.close()
-        with closing(_bare(place / "bare.db")) as bare:
-            numbers = count(1)
-            base, taken = (
-                list[int](),
-                {"": list[int](), "unsynced": list[int](), "back": list[int]()},
-            )
-            changes = {"": Changes(database), "unsynced": Changes(unsynced)}
-            for _ in range(ROUNDS + 1):
-                base.append(_spent(lambda: _put(bare, next(numbers))))
-                for name, each in changes.items():
-                    attempt = each.proposed(next(numbers))
-                    taken[name].append(_spent(lambda e=each, a=attempt: e.applied(a)))  # type: ignore[misc]
-                    if not name:
-                        taken["back"].append(_spent(lambda e=each, a=attempt: e.taken_back(a)))  # type: ignore[misc]
-    bare_rows = Sample("", tuple(base[1:]))
-    samples = {name: Sample(name, tuple(each[1:])) for name, each in taken.items()}
-    row(f"bare sqlite3: {ENTRIES} rows, one durable commit", bare_rows)
-    met = row("apply", samples[""], bare_rows, TARGET)
-    row("apply, without waiting for the disk", samples["unsynced"], bare_rows)
-    row("roll-back", samples["back"], bare_rows)
+        bare.execute(_TABLE)
+        numbers, base, back = count(1), list[int](), list[int]()
+        changes = {
+            "own": Changes(database),
+            "module": Changes(database, by_module=True),
+            "unsynced": Changes(unsynced, by_module=True),
+        }
+        taken: dict[str, list[int]] = {name: [] for name in changes}
+        for _ in range(ROUNDS + 1):
+            base.append(_spent(partial(_put, bare, next(numbers))))
+            for name, each in changes.items():
+                attempt = each.proposed(next(numbers))
+                taken[name].append(_spent(partial(each.applied, attempt)))
+                if name == "own":
+                    back.append(_spent(partial(each.taken_back, attempt)))
+    rows = _sample(base)
+    row(f"bare sqlite3: {ENTRIES} rows, one durable commit", rows)
+    met = row("apply, the application's own", _sample(taken["own"]), rows, TARGET)
+    met &= row("apply, a module's, its grants looked at", _sample(taken["module"]), rows, TARGET)
+    row("the same, without waiting for the disk", _sample(taken["unsynced"]), rows)
+    row("roll-back", _sample(back), rows)
     return met
 
 
@@ -104,38 +113,28 @@ def _on_a_server() -> bool:
         return True
     with closing(server), closing(PostgresDatabase(server.url())) as database:
         migrate(database)
-        numbers, changes = count(1), Changes(database)
+        numbers, changes = count(1), Changes(database, by_module=True)
         base, taken = list[int](), list[int]()
         for _ in range(ROUNDS + 1):
-            rows = _rows("bare", next(numbers))
-            begun = perf_counter_ns()
-            with database.writing() as transaction:
-                for each in rows:
-                    transaction.run(_PUT, each)
-            base.append(perf_counter_ns() - begun)
+            base.append(_spent(partial(_put_there, database, next(numbers))))
             attempt = changes.proposed(next(numbers))
-            taken.append(_spent(lambda a=attempt: changes.applied(a)))  # type: ignore[misc]
-    bare_rows = Sample("", tuple(base[1:]))
-    row(f"bare: {ENTRIES} rows, one durable commit", bare_rows)
-    return row("apply", Sample("", tuple(taken[1:])), bare_rows, TARGET)
+            taken.append(_spent(partial(changes.applied, attempt)))
+    rows = _sample(base)
+    row(f"bare: {ENTRIES} rows, one durable commit", rows)
+    return row("apply, a module's, its grants looked at", _sample(taken), rows, TARGET)
 
 
 def _previewed() -> bool:
     heading("preview by size (each entry the same, 5 rounds, in turns)")
     taken: dict[int, list[int]] = {size: [] for size in SIZES}
-    made = {size: read_operations(_operations(1, size)) for size in SIZES}
-    now = SystemClock().now()
+    asked = {size: read_operations(_operations(1, size)) for size in SIZES}
+    terms = PreviewTerms("tx-bench", 1, "host", NO_REVISION, SystemClock().now())
     for _ in range(6):
-        for size, operations in made.items():
-            terms = PreviewTerms("tx-bench", 1, "host", NO_REVISION, now)
-            taken[size].append(
-                _spent(lambda o=operations, t=terms: preview_of(t, worked_out({}, o)))
-            )  # type: ignore[misc]
-    each = {
-        size: Sample("", tuple(ns // size for ns in values[1:])) for size, values in taken.items()
-    }
+        for size, operations in asked.items():
+            taken[size].append(_spent(partial(_shown, terms, operations)))
     for size in SIZES:
-        row(f"{size:,} entries", Sample("", tuple(taken[size][1:])))
+        row(f"{size:,} entries", _sample(taken[size]))
+    each = {size: _sample([spent // size for spent in taken[size]]) for size in SIZES}
     row(f"one of {SIZES[1]:,}", each[SIZES[1]])
     return row(f"one of {SIZES[2]:,}, beside it", each[SIZES[2]], each[SIZES[1]], LINEAR)
 
@@ -143,11 +142,27 @@ def _previewed() -> bool:
 class Changes:
     """A host's transactions on one store; every one changes the same entities once more."""
 
-    def __init__(self, database: Database) -> None:
-        journal = Ground(database).journal
-        document = StoredDocument(database, journal.clock, journal.ids, "bench")
-        self._transactions = Transactions(TxPlace(journal, document), Ground(database).desk)
-        self._origin = TxOrigin("bench", BY, "change notes")
+    def __init__(self, database: Database, *, by_module: bool = False) -> None:
+        ground = Ground(database)
+        journal, name = ground.journal, "of-module" if by_module else "own"
+        document = StoredDocument(database, journal.clock, journal.ids, name)
+        place = TxPlace(journal, document)
+        self._origin = TxOrigin(ground.host.host_id, BY, "change notes")
+        if by_module:
+            ground.import_module(typical(0))
+            ground.grant([WRITES])
+            watch = ModuleWatch(ground.host, ground.gate, ground.checks, journal)
+            place = replace(place, watch=watch)
+            self._origin = replace(
+                self._origin,
+                module=ground.standing().identity,
+                action_id="add",
+                action_run_id=journal.ids.new(ACTION_PREFIX),
+                commands=("notes.add",),
+                needed=(WRITES,),
+                session_id=journal.context.session_id,
+            )
+        self._transactions = Transactions(place, ground.desk)
         self._has_any = False
 
     def proposed(self, number: int) -> Attempt:
@@ -195,6 +210,22 @@ def _put(connection: sqlite3.Connection, number: int) -> None:
     for each in rows:
         connection.execute(_PUT, each)
     connection.execute("COMMIT")
+
+
+def _put_there(database: Database, number: int) -> None:
+    rows = _rows("bare", number)
+    with database.writing() as transaction:
+        for each in rows:
+            transaction.run(_PUT, each)
+
+
+def _shown(terms: PreviewTerms, operations: Sequence[Operation]) -> None:
+    preview_of(terms, worked_out({}, operations))
+
+
+def _sample(taken: Sequence[int]) -> Sample:
+    """What was taken but for the first, which warms up."""
+    return Sample("", tuple(taken[1:]))
 
 
 def _spent(what: Callable[[], object]) -> int:

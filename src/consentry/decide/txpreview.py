@@ -12,7 +12,7 @@ everything, so a yes binds also what the approver's role does not see.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from consentry.base.canonical import Digest, Json, canonical_json, digest_json
+from consentry.base.canonical import Digest, Json, canonical_json, digest_bytes, digest_json
 from consentry.base.clock import Instant
 from consentry.base.frozenjson import thawed
 from consentry.base.values import dataclass
@@ -55,8 +55,17 @@ def revision_after(base_revision: str, writes: Sequence[EntityWrite], commit: st
 
     No two commits lead to the same one, so that a revision tells which of them took effect.
     """
-    done = [[*each.name, each.to_json()["after"]] for each in writes]
-    return digest_json([base_revision, commit, done])
+    return revision_of(base_revision, written_down(writes), commit)
+
+
+def revision_of(base_revision: str, written: bytes, commit: str) -> Digest:
+    """The same, of writes that are written down already."""
+    return digest_bytes(canonical_json([base_revision, commit]) + written)
+
+
+def written_down(writes: Sequence[EntityWrite]) -> bytes:
+    """The journal of these writes as it is kept: canonical, so that its hash is known from it."""
+    return canonical_json([each.to_json() for each in writes])
 
 
 def commit_name(tx_id: str, attempt_no: int) -> str:

@@ -1,11 +1,11 @@
 """Carries an approved transaction out, and takes an applied one back (CONTRACTS §3-apply, §3-rollback).
 
     1  a key that was committed before is answered with how that ended, and nothing is done again
-    2  the approval, the preview, the revision and the authority are looked at; what stands against it makes
-       the attempt `FAILED_PRE_APPLY`, and nothing was written
+    2  the approval, the preview and the authority are looked at; what stands against it makes the attempt
+       `FAILED_PRE_APPLY`, and nothing was written
     3  `APPLYING` is on disk, with the key, the approval and the use of the capability, before any write
-    4  the store commits, whole or not at all; before each of some writes, and once before all take effect,
-       the watch is asked whether it still may
+    4  the store commits, whole or not at all, if the document is still at the revision that was shown; before
+       some of the writes, and once before all take effect, the watch is asked whether it still may
     5  what the store says it did is read back; only then is the attempt `APPLIED`
 
 What is refused after writes began, and what nobody knows, goes to `transactionrecovery`. A roll-back goes the
@@ -111,7 +111,7 @@ class Applying:
         begun = attempt.applying(key, place.worker(), now)
         step = Step(before.state, begun, Stage.APPLY, caller)
         try:
-            against = self._stands_against(begun)
+            against = begun.lapsed(now)
             beside = NOTHING if against is not None else place.watch.begin(begun)
         except CapabilityRejected as refused:
             return self._failed(begun, _refusal(refused), caller, step, refused)
@@ -133,16 +133,6 @@ class Applying:
         except BaseException as problem:  # noqa: BLE001 - also an interrupt leaves it unknown
             return self._unknown(begun, problem, caller)
         return self._noted(begun, commit, record, caller, now.unix_ms)
-
-    def _stands_against(self, attempt: Attempt) -> TxError | None:
-        lapsed = attempt.lapsed(self._place.now())
-        if lapsed is not None:
-            return lapsed
-        found = self._place.document.read(()).revision
-        if found == attempt.base_revision:
-            return None
-        conflict = StoreConflict(attempt.document_id, found, str(attempt.base_revision))
-        return _conflict(conflict)
 
     def _failed(
         self,

@@ -1,14 +1,17 @@
 """What carrying out a transaction needs: where attempts are kept, the document, and who watches its writes."""
 
+import json
+import os
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, Protocol
 
-from consentry.base.canonical import canonical_json
 from consentry.base.clock import Instant
 from consentry.base.units import Duration
 from consentry.base.values import dataclass, field
 from consentry.decide.documentstore import Commit, CommitRecord, DocumentStore, Snapshot
 from consentry.decide.identity import SYSTEM, Identity, Role
+from consentry.decide.session import Leader
 from consentry.decide.statechange import ABSENT, EntityWrite, Operation, is_same, there
 from consentry.decide.txattempt import Attempt, Violation
 from consentry.decide.txparts import USUAL_TTL, TxOrigin, Worker
@@ -117,13 +120,19 @@ class TxPlace:
     def worker(self) -> Worker:
         """This process, for as long as it is believed."""
         until = self.now().plus(self.terms.lease)
-        return Worker(self.journal.machine_id, this_process(), until)
+        return Worker(self.journal.machine_id, _own_process(os.getpid()), until)
 
     def is_working(self, worker: Worker | None) -> bool:
         """Whether somebody still carries the attempt out."""
         if worker is None or self.now() >= worker.until:
             return False
         return worker.machine_id != self.journal.machine_id or is_alive(worker.process)
+
+
+@lru_cache(maxsize=1)
+def _own_process(_: int) -> Leader:
+    """This process as others see it; a child of it is another one."""
+    return this_process()
 
 
 def commit_of(attempt: Attempt, writes: Sequence[EntityWrite], base: str, revision: str) -> Commit:
@@ -168,6 +177,7 @@ def _first_other(found: Snapshot, writes: Sequence[EntityWrite]) -> EntityWrite 
     entities = found.entities
     ours = [there(each.after) for each in writes]
     theirs = [there(entities.get(each.name, ABSENT)) for each in writes]
-    if canonical_json(ours) == canonical_json(theirs):
+    if json.dumps(ours, sort_keys=True) == json.dumps(theirs, sort_keys=True):
         return None
-    return next(each for each in writes if not is_same(entities.get(each.name, ABSENT), each.after))
+    others = (each for each in writes if not is_same(entities.get(each.name, ABSENT), each.after))
+    return next(others, None)

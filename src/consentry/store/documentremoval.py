@@ -33,6 +33,7 @@ _COUNT: Final = "SELECT count(*) FROM transaction_attempt WHERE document_id = ?"
 _THERE: Final = "SELECT 1 FROM document WHERE document_id = ?"
 _TABLES: Final = (
     "transaction_attempt",
+    "transaction_content",
     "transaction_key",
     "document_commit",
     "document_entity",

@@ -9,9 +9,10 @@ can ever be committed under it.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
-from typing import Final
+from operator import itemgetter
+from typing import Final, TypeAlias
 
-from consentry.base.canonical import Json, canonical_json
+from consentry.base.canonical import Json
 from consentry.base.clock import Clock
 from consentry.base.frozenjson import thawed
 from consentry.base.ids import IdSource
@@ -33,6 +34,7 @@ from consentry.store.database import Database, Row, Transaction, Value
 COMMIT_PREFIX: Final = "commit"
 _GIVEN_UP: Final = "given-up"
 _AT_A_TIME: Final = 200
+_WRITTEN_AT_ONCE: Final = 32
 _REVISION: Final = "SELECT revision FROM document WHERE document_id = ?"
 _ALL: Final = "SELECT entity_type, entity_id, value FROM document_entity WHERE document_id = ?"
 _KEY: Final = "SELECT kind, commit_id, revision FROM document_commit WHERE commit_key = ?"
@@ -51,6 +53,13 @@ _PUT: Final = (
 _DROP: Final = (
     "DELETE FROM document_entity WHERE document_id = ? AND entity_type = ? AND entity_id = ?"
 )
+
+
+_Row: TypeAlias = tuple[str, tuple[Value, ...]]
+_encoded: Final = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, separators=(",", ":")
+).encode
+"""A value as it is kept; what it is hashed as is made elsewhere."""
 
 
 class StoredDocument:
@@ -92,11 +101,7 @@ class StoredDocument:
             earlier = self._taken(transaction, commit, commit.kind.value, commit_id, now)
             if earlier is None:
                 self._move(transaction, commit, now)
-                for at, (statement, values) in enumerate(rows):
-                    if at:
-                        check()
-                    transaction.run(statement, values)
-                check()
+                _write(transaction, rows, check)
         self._database.sync()
         return earlier or CommitRecord(commit.key, commit.kind, commit_id, commit.revision)
 
@@ -140,11 +145,11 @@ class StoredDocument:
             found = self._revision(transaction)
             raise StoreConflict(self._document_id, found, commit.base_revision)
 
-    def _statement(self, write: EntityWrite) -> tuple[str, tuple[Value, ...]]:
+    def _statement(self, write: EntityWrite) -> _Row:
         place = (self._document_id, *write.name)
         if isinstance(write.after, Absent):
             return _DROP, place
-        return _PUT, (*place, canonical_json(thawed(write.after)).decode())
+        return _PUT, (*place, _encoded(thawed(write.after)))
 
     def _revision(self, view: Transaction) -> str:
         for (revision,) in view.rows(_REVISION, (self._document_id,)):
@@ -161,6 +166,17 @@ def keeper_of(document: DocumentStore, database: Database) -> DocumentKeeper:
     """Whether any program that has this ledger can reach the document, or only its host."""
     is_beside_it = type(document) is StoredDocument and document.lies_in(database)
     return DocumentKeeper.BUILT_IN if is_beside_it else DocumentKeeper.HOST
+
+
+def _write(transaction: Transaction, rows: Sequence[_Row], check: BeforeWrite) -> None:
+    """Writes some rows at a time; of each it was asked before, but for the first, which was before all."""
+    for start in range(0, len(rows), _WRITTEN_AT_ONCE):
+        part = rows[start : start + _WRITTEN_AT_ONCE]
+        for _ in part[0 if start else 1 :]:
+            check()
+        for statement, alike in groupby(part, key=itemgetter(0)):
+            transaction.run_many(statement, [values for _, values in alike])
+    check()
 
 
 def _parts(names: Iterable[EntityName]) -> Iterator[tuple[str, list[str]]]:

@@ -21,7 +21,7 @@ from consentry.decide.documentstore import CommitKind
 from consentry.decide.identity import Identity, Role
 from consentry.decide.statechange import EntityWrite, Operation, read_operations
 from consentry.decide.txattempt import Attempt
-from consentry.decide.txpreview import revision_after
+from consentry.decide.txpreview import revision_of, written_down
 from consentry.decide.txstep import Step
 from consentry.record.envelope import Draft
 from consentry.record.events import EventType
@@ -46,8 +46,12 @@ _LATEST: Final = (
 )
 _INSERT: Final = (
     "INSERT INTO transaction_attempt (tx_id, attempt_no, document_id, host_id, module_id, state, version, "
-    "created_at, changed_at, request_id, attempt, operations, preview, writes) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+    "created_at, changed_at, request_id, attempt) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+)
+_INSERT_CONTENT: Final = (
+    "INSERT INTO transaction_content (tx_id, attempt_no, document_id, operations, preview, writes) "
+    "VALUES (?, ?, ?, ?, ?, ?)"
 )
 _UPDATE: Final = (
     "UPDATE transaction_attempt SET state = ?, version = ?, changed_at = ?, request_id = ?, attempt = ? "
@@ -124,7 +128,7 @@ class StoredTransactions:
         """Keeps a new attempt, which took these steps already; `after` is the one that failed before it."""
         latest = steps[-1].after
         kept = replace(latest, version=len(steps))
-        row = self._row(kept, drawn)
+        row, content = self._row(kept), _content(kept, drawn)
         others = [each for each in (asking, beside) if each is not None]
         drafts = [*self._drafts(steps), *(draft for each in others for draft in each.drafts)]
 
@@ -133,6 +137,7 @@ class StoredTransactions:
                 _update(transaction, replace(after, version=after.version + 1), after.version)
             if transaction.run(_INSERT, row) != 1:
                 raise Overtaken
+            transaction.run(_INSERT_CONTENT, content)
             for each in others:
                 each.change(transaction)
 
@@ -235,7 +240,7 @@ class StoredTransactions:
         return self._believed(attempt, _writes)
 
     def _believed(self, attempt: Attempt, read: Callable[[Attempt, Row], Kept]) -> Kept:
-        query = f"SELECT operations, preview, writes FROM transaction_attempt WHERE {_ONE}"  # noqa: S608
+        query = f"SELECT operations, preview, writes FROM transaction_content WHERE {_ONE}"  # noqa: S608
         with self._journal.database.reading() as view:
             (row,) = view.rows(query, (attempt.tx_id, attempt.attempt_no))
         try:
@@ -306,7 +311,7 @@ class StoredTransactions:
             for each in steps
         ]
 
-    def _row(self, attempt: Attempt, drawn: Drawn) -> tuple[Value, ...]:
+    def _row(self, attempt: Attempt) -> tuple[Value, ...]:
         module = attempt.origin.module
         return (
             attempt.tx_id,
@@ -320,9 +325,6 @@ class StoredTransactions:
             str(attempt.changed_at),
             attempt.request_id,
             _text(attempt.to_json()),
-            _text([each.to_json() for each in drawn.operations]),
-            None if drawn.preview is None else _text(drawn.preview),
-            _text([each.to_json() for each in drawn.writes]),
         )
 
     def _selected(self, rest: str, values: Sequence[Value]) -> list[Attempt]:
@@ -377,6 +379,17 @@ def _blocks(view: Transaction, document_id: str) -> list[Block]:
     ]
 
 
+def _content(attempt: Attempt, drawn: Drawn) -> tuple[Value, ...]:
+    return (
+        attempt.tx_id,
+        attempt.attempt_no,
+        attempt.document_id,
+        _text([each.to_json() for each in drawn.operations]),
+        None if drawn.preview is None else _text(drawn.preview),
+        written_down(drawn.writes).decode(),
+    )
+
+
 def _drawn(attempt: Attempt, row: Row) -> Drawn:
     operations, preview, _ = row
     return Drawn(
@@ -388,7 +401,7 @@ def _drawn(attempt: Attempt, row: Row) -> Drawn:
 
 def _writes(attempt: Attempt, row: Row) -> tuple[EntityWrite, ...]:
     _, preview, stored = row
-    writes = tuple(EntityWrite.from_json(each) for each in json.loads(str(stored or "[]")))
+    writes = tuple(EntityWrite.from_json(each) for each in json.loads(str(stored)))
     if attempt.preview_hash is None:
         return writes
     # The text is canonical, and its hash is over the same text without the hash itself.
@@ -399,12 +412,12 @@ def _writes(attempt: Attempt, row: Row) -> tuple[EntityWrite, ...]:
         at > 0
         and digest_bytes((shown[:at] + shown[at + length :]).encode()) == attempt.preview_hash
     )
-    base, name = attempt.base_revision, attempt.commit_name
-    if (
-        not is_same
-        or base is None
-        or revision_after(base, writes, name) != attempt.candidate_revision
-    ):
+    base, written = attempt.base_revision, str(stored).encode()
+    is_journal = (
+        base is not None
+        and revision_of(base, written, attempt.commit_name) == attempt.candidate_revision
+    )
+    if not (is_same and is_journal):
         raise BadInput(Code.DECISION_FIELD, "its preview or its journal is another one")
     return writes
 

@@ -1,7 +1,8 @@
 """The tables of transactions: attempts, their keys, what blocks a document; and the documents themselves.
 
-An attempt is one row, with what is large (operations, preview, journal) in columns behind the ones that
-change. `version` counts its steps: whoever changes it says which one they saw. A key belongs to one attempt.
+An attempt is one row; what is large and never changes (operations, preview, journal) is a row of another
+table, so that a step writes little. `version` counts its steps: whoever changes it says which one they saw. A
+key belongs to one attempt.
 
 `document_commit` is the log that tells for good what became of a commit: `apply` and `rollback` took effect,
 `given-up` never will. Events stay when this version is left; the documents go with it.
@@ -27,9 +28,17 @@ CREATE TABLE transaction_attempt (
     changed_at {text} NOT NULL,
     request_id {text},
     attempt {text} NOT NULL,
+    PRIMARY KEY (tx_id, attempt_no)
+{table_end}
+"""
+_CONTENTS = """
+CREATE TABLE transaction_content (
+    tx_id {text} NOT NULL,
+    attempt_no {whole} NOT NULL,
+    document_id {text} NOT NULL,
     operations {text} NOT NULL,
     preview {text},
-    writes {text},
+    writes {text} NOT NULL,
     PRIMARY KEY (tx_id, attempt_no)
 {table_end}
 """
@@ -89,6 +98,7 @@ _INDEXES = (
 )
 _TABLES = (
     ("transaction_attempt", _ATTEMPTS),
+    ("transaction_content", _CONTENTS),
     ("transaction_key", _KEYS),
     ("transaction_block", _BLOCKS),
     ("document", _DOCUMENTS),
