@@ -104,7 +104,7 @@ def _gate(gate: Gate) -> str:
     )
     return (
         f'<div class="gate"><div>{_mark(gate.status)}</div>'
-        f'<div class="name"><b>{gate.id}</b><br><span class="dim">{safe_html(gate.formula)}</span></div>'
+        f'<div class="name"><b>{gate.id}</b><div class="dim">{safe_html(gate.formula)}</div></div>'
         f'<div class="figure"><b>{gate.shown}</b><span class="dim">{gate.counted}</span></div>'
         f'<div class="said"><span class="dim">required {safe_html(gate.required)}</span>{bar}'
         f"{_events(gate)}</div></div>"
@@ -201,7 +201,7 @@ def _failure(each: Integrity) -> tuple[str, ...]:
         if each.event_id is None
         else f"<code>{_shown(each.event_id)}</code>"
     )
-    kind = "" if each.event_type is None else f"<br>{_shown(each.event_type)}"
+    kind = "" if each.event_type is None else f'<div class="dim">{_shown(each.event_type)}</div>'
     tags = ", ".join(each.missing)
     return _mark_of(each.kind), f"{place}{kind}", safe_html(each.why, limit=400), tags
 
