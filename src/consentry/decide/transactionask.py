@@ -6,6 +6,7 @@ itself is looked up by whoever shows the question and held against its hash; fac
 words of a module are quoted.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from consentry.base.canonical import Digest, Json, digest_json
@@ -84,8 +85,7 @@ class TransactionAsk:
     @property
     def counted(self) -> str:
         """How much it changes, in words."""
-        named = [f"{count} to {op}" for op, count in self.summary if count]
-        return ", ".join(named) or "nothing"
+        return counted_in_words(self.summary)
 
     def lines(self) -> tuple[str, ...]:
         """What is asked, in safe text; the changes themselves are shown beside it."""
@@ -191,6 +191,12 @@ class TransactionAsk:
         if (question.subject, question.digest) != (ask.origin.subject, ask.digest):
             raise problem("digest", "what was shown is another question")
         return ask
+
+
+def counted_in_words(summary: Iterable[tuple[str, int]]) -> str:
+    """So many operations of each kind, in words."""
+    named = [f"{count} to {op}" for op, count in summary if count]
+    return ", ".join(named) or "nothing"
 
 
 def _line(text: str) -> str:

@@ -42,7 +42,6 @@ from consentry.declare.hostfile import check_host
 from consentry.declare.modulevalues import Slot
 from consentry.enforce.broker import Powers
 from consentry.enforce.moduleexport import ExportReceipt, ExportTarget
-from consentry.record.transactionstates import TransactionState
 from consentry.service.actionchange import ActionChanges
 from consentry.service.actionoutcome import ActionOutcome, ActionStatus, ActionWish
 from consentry.service.approvals import Asker, Desk
@@ -263,7 +262,8 @@ class ModuleHost:
     def change(self, operations: Json, label: str) -> Attempt:
         """Changes the document as the person at the host asked, who saw what they did.
 
-        The attempt is `APPLIED`, or says what stood against it; for the change of a module, see `invoke`.
+        The attempt is `APPLIED`, or says what stood against it. Where others change the document at the same
+        time it is previewed again, as long as its operations fit. For the change of a module, see `invoke`.
         """
         origin = TxOrigin(
             host_id=self.description.host_id,
@@ -271,10 +271,7 @@ class ModuleHost:
             label=said(label),
             session_id=self.session_id,
         )
-        attempt = self.transactions.propose(origin, read_operations(operations))
-        if attempt.state is TransactionState.APPROVED:
-            attempt = self.transactions.apply(attempt.tx_id)
-        return attempt
+        return self.transactions.change(origin, read_operations(operations))
 
     def pending(self) -> list[ApprovalRequest]:
         """What modules of this host wait for an answer to."""

@@ -11,6 +11,7 @@ as it is by then; that is the next attempt, and no approval carries over.
 """
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import Final
 
 from consentry.base.canonical import Digest
@@ -40,15 +41,17 @@ from consentry.enforce.broker import CapabilityRejected
 from consentry.record.transactionstates import TransactionState
 from consentry.service.approvals import Desk, Waits
 from consentry.service.transactionapply import Applying
-from consentry.service.transactionplace import NOTHING, TxPlace
+from consentry.service.transactionplace import CALL_PREFIX, NOTHING, TxPlace
 from consentry.service.transactionrecovery import Recovery
 from consentry.store.asking import Asking
 from consentry.store.documents import keeper_of
+from consentry.store.journal import Journal
 from consentry.store.rows import Overtaken
-from consentry.store.transactions import Block, Drawn, TxChoice
+from consentry.store.transactions import Block, Drawn, StoredTransactions, TxChoice
 
 _S = TransactionState
 _LEAST_PREFIX: Final = 8
+_MOST_TRIES: Final = 16
 
 
 class Transactions:
@@ -59,6 +62,7 @@ class Transactions:
         self._desk = desk
         self._applying = Applying(place)
         self._recovery = Recovery(place)
+        self._one_at_a_time = Lock()
 
     def propose(
         self, origin: TxOrigin, operations: Sequence[Operation], tx_id: str | None = None
@@ -76,6 +80,21 @@ class Transactions:
         begun = first.previewing(now)
         step = Step(first.state, begun, Stage.RECEIVE, caller)
         return self._previewed(begun, [step], operations, caller, None)
+
+    def change(self, origin: TxOrigin, operations: Sequence[Operation]) -> Attempt:
+        """A change that nobody has to be asked about, applied; again where others were first."""
+        # Threads of one program wait for each other; only other programs can be first.
+        with self._one_at_a_time:
+            attempt = self.propose(origin, operations)
+            for _ in range(_MOST_TRIES):
+                if attempt.state is _S.APPROVED:
+                    attempt = self.apply(attempt.tx_id)
+                error = attempt.error
+                is_late = error is not None and error.code == Code.TX_CONFLICT.value
+                if attempt.state is not _S.FAILED_PRE_APPLY or not is_late:
+                    return attempt
+                attempt = self.preview_again(attempt.tx_id)
+            return self.apply(attempt.tx_id)
 
     def preview_again(self, tx_id: str) -> Attempt:
         """The next attempt of one that failed before it was applied."""
@@ -110,24 +129,7 @@ class Transactions:
             answer = Answer(Outcome.DENIED, by, role, Channel.LIBRARY, reason)
             self._desk.answer(attempt.request_id, answer)
             return place.stored.required(tx_id)
-        attempt.require_state(_S.FAILED_PRE_APPLY)
-        error = TxError(
-            Code.APPROVAL_DENIED.value,
-            ErrorClass.REJECTED,
-            safe_to_retry=False,
-            action=RecoveryAction.NONE,
-            why=reason or "given up",
-        )
-        step = Step(
-            attempt.state,
-            attempt.rejected(error, place.now()),
-            Stage.APPROVE,
-            place.caller(by, role),
-        )
-        try:
-            return place.stored.take(step)
-        except Overtaken:
-            return place.stored.required(tx_id)
+        return given_up(place.journal, attempt, by, role, reason)
 
     def look(self, tx_id: str) -> Attempt:
         """The latest attempt as it stands, after settling what can be settled."""
@@ -166,17 +168,7 @@ class Transactions:
 
     def found(self, named: str) -> str:
         """The id that is meant by an id or the beginning of one."""
-        stored = self.place.stored
-        if stored.find(named) is not None:
-            return named
-        bare = named.removeprefix(f"{PREFIX}-")
-        alike = stored.beginning(f"{PREFIX}-{bare}") if len(bare) >= _LEAST_PREFIX else []
-        if len(alike) > 1:
-            message = f"{len(alike)} transactions have an id like `{named}`"
-            raise UsageProblem(Code.ID_AMBIGUOUS, message)
-        if not alike:
-            raise UsageProblem(Code.TX_UNKNOWN, f"no transaction has the id `{named}`")
-        return alike[0]
+        return found_transaction(self.place.stored, named)
 
     def _previewed(
         self,
@@ -256,6 +248,41 @@ class Transactions:
         failed = begun.failed(error, self.place.now())
         steps.append(Step(begun.state, failed, Stage.PREVIEW, caller))
         return self.place.stored.begin(steps, Drawn(operations), None, after, beside)
+
+
+def found_transaction(stored: StoredTransactions, named: str) -> str:
+    """The id that is meant by an id or the beginning of one, whichever document it is about."""
+    if stored.find(named) is not None:
+        return named
+    bare = named.removeprefix(f"{PREFIX}-")
+    alike = stored.beginning(f"{PREFIX}-{bare}") if len(bare) >= _LEAST_PREFIX else []
+    if len(alike) > 1:
+        message = f"{len(alike)} transactions have an id like `{named}`"
+        raise UsageProblem(Code.ID_AMBIGUOUS, message)
+    if not alike:
+        raise UsageProblem(Code.TX_UNKNOWN, f"no transaction has the id `{named}`")
+    return alike[0]
+
+
+def given_up(
+    journal: Journal, failed: Attempt, by: Identity, role: Role, reason: str | None
+) -> Attempt:
+    """Ends one that failed before it was applied; whoever keeps its document need not be there."""
+    failed.require_state(_S.FAILED_PRE_APPLY)
+    error = TxError(
+        Code.APPROVAL_DENIED.value,
+        ErrorClass.REJECTED,
+        safe_to_retry=False,
+        action=RecoveryAction.NONE,
+        why=reason or "given up",
+    )
+    stored = StoredTransactions(journal)
+    caller = Caller(by, role, journal.ids.new(CALL_PREFIX))
+    after = failed.rejected(error, journal.clock.now())
+    try:
+        return stored.take(Step(failed.state, after, Stage.APPROVE, caller))
+    except Overtaken:
+        return stored.required(failed.tx_id)
 
 
 def _own_approval(attempt: Attempt) -> Approval:
