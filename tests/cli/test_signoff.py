@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from consentry.base.codes import Code
+from tests.cli.asking import set_passphrase
+from tests.cli.capabilities import without_terminal
 from tests.cli.conftest import CommandLine, assert_error
 from tests.cli.signoffplaces import ASKED, recorded
+from tests.cli.terminals import at_terminal
 from tests.record.payloads import sample_id
 from tests.record.signoffsamples import DRILL, Story, good_story
 
@@ -134,12 +137,17 @@ def test_a_passphrase_guards_a_resolution(consentry: CommandLine) -> None:
     story = Story()
     violation = story.rejected()
     recorded(consentry, story)
-    folder = Path(consentry.environ["HOME"], ".config/consentry")
-    folder.mkdir(parents=True)
-    (folder / "settings.yaml").write_text("approvals:\n  passphrase: required\n")
-    ended = consentry("signoff", "resolve", violation, *CAUSE)
-    assert ended.status != 0
+    set_passphrase(consentry)
+    words = ("signoff", "resolve", violation, *CAUSE)
+    assert_error(without_terminal(consentry)(*words), Code.TERMINAL_MISSING)
+    with at_terminal(consentry, *words) as terminal:
+        terminal.answer("passphrase, for resolving a violation", "wrong words")
+        assert terminal.ended() == 126, terminal.screen
     assert document(consentry)["violations"][0]["resolution"] is None
+    with at_terminal(consentry, *words) as terminal:
+        terminal.answer("passphrase, for resolving a violation", "correct horse")
+        assert terminal.ended() == 0, terminal.screen
+    assert document(consentry)["violations"][0]["resolution"] is not None
 
 
 @pytest.mark.parametrize(
