@@ -89,6 +89,7 @@ class ActionChanges:
         if module is None or not origin.origin.is_automation:
             return None
         choice = TxChoice(
+            document_id=self._transactions.place.document.document_id,
             host_id=origin.host_id,
             module_id=module.module_id,
             states=(_S.APPROVAL_PENDING, _S.REJECTED),

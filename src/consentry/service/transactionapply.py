@@ -75,7 +75,7 @@ class Applying:
         place = self._place
         caller = place.caller()
         for _ in range(_MOST_TRIES):
-            attempt = self._recovery.settled(place.stored.required(tx_id))
+            attempt = self._recovery.settled(place.required(tx_id))
             used = key or f"apply-{attempt.tx_id}-{attempt.attempt_no}"
             if _is_repeated(attempt, used):
                 return attempt
@@ -92,7 +92,7 @@ class Applying:
         place = self._place
         caller = place.caller()
         for _ in range(_MOST_TRIES):
-            attempt = self._recovery.settled(place.stored.required(tx_id))
+            attempt = self._recovery.settled(place.required(tx_id))
             used = key or f"rollback-{attempt.tx_id}-{attempt.attempt_no}"
             if attempt.state is _S.ROLLED_BACK and attempt.rollback_key == used:
                 return attempt

@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from consentry.base.clock import Instant
+from consentry.base.codes import Code
+from consentry.base.errors import UsageProblem
 from consentry.base.units import Duration
 from consentry.base.values import dataclass, field
 from consentry.decide.documentstore import Commit, CommitRecord, DocumentStore, Snapshot
@@ -105,6 +107,17 @@ class TxPlace:
     def stored(self) -> StoredTransactions:
         """Where attempts are kept."""
         return StoredTransactions(self.journal)
+
+    def required(self, tx_id: str) -> Attempt:
+        """The latest attempt of a transaction of this document; another document's are none here.
+
+        Whoever applied those here would write into the wrong document, or ask the wrong log about them.
+        """
+        found = self.stored.required(tx_id)
+        if found.document_id != self.document.document_id:
+            message = f"`{tx_id}` is about `{found.document_id}`, not `{self.document.document_id}`"
+            raise UsageProblem(Code.TX_UNKNOWN, message)
+        return found
 
     def now(self) -> Instant:
         """The time."""

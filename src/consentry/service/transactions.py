@@ -99,7 +99,7 @@ class Transactions:
     def preview_again(self, tx_id: str) -> Attempt:
         """The next attempt of one that failed before it was applied."""
         place = self.place
-        failed = place.stored.required(tx_id)
+        failed = place.required(tx_id)
         failed.require_state(_S.FAILED_PRE_APPLY)
         operations = place.stored.drawn(failed).operations
         caller = place.caller()
@@ -124,19 +124,19 @@ class Transactions:
     ) -> Attempt:
         """Ends one that waits for its answer, or that failed, without an effect."""
         place, role = self.place, Role(role)
-        attempt = place.stored.required(tx_id)
+        attempt = place.required(tx_id)
         if attempt.state is _S.APPROVAL_PENDING and attempt.request_id is not None:
             answer = Answer(Outcome.DENIED, by, role, Channel.LIBRARY, reason)
             self._desk.answer(attempt.request_id, answer)
-            return place.stored.required(tx_id)
+            return place.required(tx_id)
         return given_up(place.journal, attempt, by, role, reason)
 
     def look(self, tx_id: str) -> Attempt:
         """The latest attempt as it stands, after settling what can be settled."""
-        attempt = self.place.stored.required(tx_id)
+        attempt = self.place.required(tx_id)
         if attempt.state is _S.APPROVAL_PENDING and attempt.request_id is not None:
             self._desk.look(attempt.request_id)
-            return self.place.stored.required(tx_id)
+            return self.place.required(tx_id)
         return self._recovery.settled(attempt)
 
     def settle_all(self) -> list[Attempt]:
@@ -145,7 +145,7 @@ class Transactions:
 
     def resolve(self, tx_id: str, by: Identity, role: Role, reason: str) -> Attempt:
         """Lets the document take changes again after one that could not be settled; that one stays over."""
-        attempt = self.place.stored.required(tx_id)
+        attempt = self.place.required(tx_id)
         self.place.stored.resolve(attempt, by, role, reason)
         return attempt
 
