@@ -17,9 +17,10 @@ from pathlib import Path
 from consentry.base.errors import ConsentryError
 from consentry.base.safetext import safe_line
 from consentry.modules import ModuleHost
-from examples.noteboard.board import Board, BoardProblem
+from examples.noteboard.board import Board
 from examples.noteboard.deeds import Deeds
 from examples.noteboard.host import open_host
+from examples.noteboard.notes import BoardProblem
 from examples.noteboard.record import Record
 from examples.noteboard.server import NoteBoardServer
 

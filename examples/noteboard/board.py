@@ -1,59 +1,39 @@
-"""The notes themselves: a JSON file in one folder, changed only by the board's own commands.
+"""A board in one folder: which document its notes are in, and the person's own changes of them.
 
-    FOLDER/notes.json   the notes, oldest first, and which one is selected
+    FOLDER/board-id     the name of the document, made once; the notes are in Consentry's store under it
     FOLDER/exports/     where files go that a person exports
+    FOLDER/notes.json   what an earlier board kept its notes in: read once, and left as it is
 
-A change writes a new file beside the old one and takes its place, so that a crash leaves one of the two
-whole. Modules get a copy of `snapshot()` and no way to any method of this class.
-
-Not promised: that two boards on one folder see each other's changes at once. The later one wins.
+Every change of a note is a transaction. What a person does with the board's own forms goes through
+`host.change`, and what a module's command does through `call.write`; there is no third way. A change that
+finds the board changed meanwhile, by another window or another program, is previewed anew and tried again.
 """
 
-import json
 import os
 import secrets
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
-MOST_NOTES = 200
-MOST_LETTERS = 2000
-FIRST_NOTES = (
-    "Water the plants on Friday",
-    "#read The design of everyday things",
-    "#read How buildings learn, chapter 4",
-    "Milk, bread, a new bulb for the hall",
+from consentry.modules import Attempt, ModuleHost, TransactionState
+from examples.noteboard.notes import (
+    FIRST_NOTES,
+    BoardProblem,
+    Notes,
+    Operations,
+    adding,
+    beginning,
+    read_file,
+    read_notes,
+    removing,
+    selecting,
 )
 
-
-class BoardProblem(Exception):
-    """What a person asked of the board and it does not do, in a sentence for them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One note; `note_id` is the board's own."""
-
-    note_id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Notes:
-    """All that the file holds."""
-
-    notes: tuple[Note, ...] = ()
-    selected: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """As it stands in the file, and as a module that may read it sees it."""
-        return {
-            "notes": [{"id": each.note_id, "text": each.text} for each in self.notes],
-            "selected": self.selected,
-        }
+MOST_FILE = 4 * 1024**2
+_MOST_TRIES = 8
+_CONFLICT = "tx-conflict"
 
 
 class Board:
@@ -63,91 +43,106 @@ class Board:
         self.folder = folder.resolve()
         self.exports = self.folder / "exports"
         self.exports.mkdir(parents=True, exist_ok=True)
-        self.file = self.folder / "notes.json"
+        self.document_id = _kept_id(self.folder / "board-id")
         self.reminders: tuple[str, ...] = ()
         self._lock = Lock()
-        if not self.file.exists():
-            self._write(Notes(tuple(Note(_new_id(), text) for text in FIRST_NOTES)))
+        self._host: ModuleHost | None = None
+
+    @property
+    def host(self) -> ModuleHost:
+        """Where its document is; there once the board is open."""
+        if self._host is None:
+            raise BoardProblem("the board is not open")
+        return self._host
+
+    def open(self, host: ModuleHost) -> None:
+        """Takes its host, and begins with some notes where it has none yet."""
+        self._host = host
+        if self.notes().has_begun:
+            return
+        texts, selected, whence = self._first()
+        try:
+            self._change("the first notes", lambda _: beginning(texts, selected, whence))
+        except BoardProblem:
+            # Another program that opened the same folder may have been first.
+            if not self.notes().has_begun:
+                raise
 
     def notes(self) -> Notes:
-        """What the file holds now."""
-        try:
-            document = json.loads(self.file.read_bytes())
-            notes = tuple(Note(str(each["id"]), str(each["text"])) for each in document["notes"])
-            return Notes(notes, document["selected"])
-        except (ValueError, KeyError, TypeError) as problem:
-            raise BoardProblem(f"{self.file} does not hold notes any more") from problem
+        """The notes as they are now."""
+        return read_notes(self.host.state())
 
-    def snapshot(self) -> dict[str, Any]:
-        """The state that a module may be granted to read."""
-        return self.notes().to_json()
-
-    def add(self, text: str) -> Note:
+    def add(self, text: str) -> None:
         """Puts a note on the board."""
-        kept = text.replace("\r\n", "\n").strip()
-        if not kept:
-            raise BoardProblem("a note needs some text")
-        if len(kept) > MOST_LETTERS:
-            raise BoardProblem(f"a note has at most {MOST_LETTERS} letters")
-        note = Note(_new_id(), kept)
-
-        def added(before: Notes) -> Notes:
-            if len(before.notes) >= MOST_NOTES:
-                raise BoardProblem(f"a board has at most {MOST_NOTES} notes")
-            return replace(before, notes=(*before.notes, note))
-
-        self._change(added)
-        return note
+        self._change("add a note", lambda before: adding(before, text))
 
     def remove(self, note_id: str) -> None:
         """Takes a note off the board."""
-
-        def removed(before: Notes) -> Notes:
-            left = tuple(each for each in before.notes if each.note_id != note_id)
-            if len(left) == len(before.notes):
-                raise BoardProblem("that note is not on the board any more")
-            selected = None if before.selected == note_id else before.selected
-            return Notes(left, selected)
-
-        self._change(removed)
+        self._change("remove a note", lambda before: removing(before, note_id))
 
     def select(self, note_id: str) -> None:
         """Marks one note as the one that is meant, or none when it was marked already."""
-
-        def marked(before: Notes) -> Notes:
-            if all(each.note_id != note_id for each in before.notes):
-                raise BoardProblem("that note is not on the board any more")
-            return replace(before, selected=None if before.selected == note_id else note_id)
-
-        self._change(marked)
-
-    def clear(self) -> int:
-        """Takes every note off the board; how many there were."""
-        count = len(self.notes().notes)
-        self._change(lambda _: Notes())
-        return count
+        self._change("select a note", lambda before: selecting(before, note_id))
 
     def remind(self, text: str) -> None:
         """Shows a line above the notes until the board is closed."""
         self.reminders = (*self.reminders, text)[-3:]
 
-    def _change(self, change: Callable[[Notes], Notes]) -> None:
-        with self._lock:
-            self._write(change(self.notes()))
-
-    def _write(self, notes: Notes) -> None:
-        content = json.dumps(notes.to_json(), indent=1, ensure_ascii=False)
-        handle, name = tempfile.mkstemp(dir=self.folder, prefix=".notes-")
+    def _first(self) -> tuple[list[str], int | None, str]:
+        """What a new board begins with, and what that was."""
+        file = self.folder / "notes.json"
+        if not file.exists():
+            return list(FIRST_NOTES), None, "the board's own first notes"
+        with file.open("rb") as opened:
+            content = opened.read(MOST_FILE + 1)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(f"{content}\n")
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self.file)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+            if len(content) > MOST_FILE:
+                raise BoardProblem("it is too large")
+            texts, selected = read_file(content)
+        except BoardProblem as problem:
+            raise BoardProblem(f"{file} is not taken over: {problem}") from problem
+        return texts, selected, file.name
+
+    def _change(self, label: str, operations_for: Callable[[Notes], Operations]) -> None:
+        """One transaction, made from the notes as they are; made anew where they were changed meanwhile."""
+        with self._lock:
+            attempt = self._tried(label, operations_for(self.notes()))
+            for _ in range(_MOST_TRIES):
+                if attempt.error is None or attempt.error.code != _CONFLICT:
+                    break
+                attempt = self._tried(label, operations_for(self.notes()))
+        if attempt.state is not TransactionState.APPLIED:
+            why = "" if attempt.error is None else f": {attempt.error.why}"
+            raise BoardProblem(f"the change is {attempt.state.value}{why}")
+
+    def _tried(self, label: str, operations: Operations) -> Attempt:
+        attempt = self.host.change(operations, label)
+        if attempt.state is TransactionState.FAILED_PRE_APPLY:
+            # It is over: nobody is to preview again what was clicked on another state of the board.
+            why = "the board was changed meanwhile"
+            self.host.transactions.reject(attempt.tx_id, self.host.user, "owner", why)
+        return attempt
 
 
-def _new_id() -> str:
-    return f"note-{secrets.token_hex(4)}"
+def _kept_id(file: Path) -> str:
+    """The name in that file; of several programs that make it at once, one does."""
+    with suppress(FileNotFoundError):
+        return _checked(file)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".board-id-")
+    try:
+        os.write(handle, f"note-board-{secrets.token_hex(8)}\n".encode())
+        os.fsync(handle)
+        with suppress(FileExistsError):
+            os.link(name, file)
+    finally:
+        os.close(handle)
+        Path(name).unlink()
+    return _checked(file)
+
+
+def _checked(file: Path) -> str:
+    with file.open("rb") as opened:
+        found = opened.read(100).decode("ascii", "replace").strip()
+    if not found.removeprefix("note-board-").isalnum():
+        raise BoardProblem(f"{file} does not hold the name of a board")
+    return found

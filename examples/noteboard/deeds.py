@@ -20,7 +20,10 @@ from consentry.modules import (
     RejectCode,
     RequestKind,
 )
-from examples.noteboard.board import Board, BoardProblem
+from examples.noteboard.board import Board
+from examples.noteboard.changes import Changes
+from examples.noteboard.notes import BoardProblem
+from examples.noteboard.told import Told
 
 EXPORTS = "export.user.file"
 DECISIONS = {
@@ -39,18 +42,6 @@ _DECIDED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What came of the last click: a word for how it ended, and what there is to say."""
-
-    status: str
-    title: str
-    code: str | None = None
-    why: str | None = None
-    states: tuple[str, ...] = ()
-    results: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Call:
     """A call of an action, as a person made it."""
 
@@ -66,6 +57,7 @@ class Deeds:
     def __init__(self, board: Board, host: ModuleHost) -> None:
         self.board = board
         self.host = host
+        self.changes = Changes(host)
         self.last: Told | None = None
         self.results: dict[tuple[str, str], str] = {}
         self._waiting: dict[str, Call] = {}
@@ -115,6 +107,8 @@ class Deeds:
         """Records what the person decided, and goes on with what waited for it."""
         if decision not in DECISIONS:
             raise BoardProblem("that is not one of the answers")
+        if self.changes.is_about_one(request_id):
+            return self.changes.answer(request_id, is_yes=decision == "once")
         is_cancel = decision == "cancel"
         request = self.host.answer(request_id, DECISIONS[decision], cancelled=is_cancel)
         call = self._waiting.pop(request_id, None)
@@ -166,21 +160,35 @@ class Deeds:
         outcome = self.host.invoke(
             call.module_id, call.action_id, arguments=dict(call.arguments), target=call.target
         )
-        if outcome.status is ActionStatus.WAITING and outcome.request_id is not None:
+        is_asked = outcome.status is ActionStatus.WAITING and outcome.transaction_id is None
+        if is_asked and outcome.request_id is not None:
             self._waiting[outcome.request_id] = call
         return self._told(outcome, f"{call.module_id}: {call.action_id}")
 
     def _told(self, outcome: ActionOutcome, title: str) -> Told:
         results = tuple(str(each) for each in outcome.results)
-        if results:
+        if results and outcome.status is ActionStatus.DONE:
             named = (outcome.run.module.module_id, str(outcome.run.action_id))
             self.results[named] = " · ".join(results)
-        why = "it waits for your answer" if outcome.status is ActionStatus.WAITING else outcome.why
         return Told(
             outcome.status.value,
             title,
             outcome.code,
-            why,
+            _why(outcome),
             tuple(each.value for each in outcome.states),
             results,
         )
+
+
+def _why(outcome: ActionOutcome) -> str | None:
+    """What there is to say besides the code."""
+    if outcome.transaction_id is None:
+        is_waiting = outcome.status is ActionStatus.WAITING
+        return "it waits for your answer" if is_waiting else outcome.why
+    if outcome.status is ActionStatus.DONE:
+        return "its change is applied; you can roll it back below"
+    if outcome.status is ActionStatus.REJECTED:
+        return outcome.why
+    if outcome.request_id is not None:
+        return "nothing is changed yet: look at what it wants to change, and decide"
+    return outcome.why or "its change is under way"

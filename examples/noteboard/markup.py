@@ -14,6 +14,7 @@ from consentry.base.safetext import safe_html
 
 _VOID = frozenset(("input", "link", "meta", "br"))
 MOST_SHOWN = 400
+MOST_WHOLE = 32_000
 
 
 class Markup(str):
@@ -25,6 +26,11 @@ class Markup(str):
 def seen(text: str) -> Markup:
     """Text as a person may see it."""
     return Markup(safe_html(text, limit=MOST_SHOWN))
+
+
+def seen_whole(text: str) -> Markup:
+    """Text that has to be read to its end, as what a change does; only beyond all reason is it cut."""
+    return Markup(safe_html(text, limit=MOST_WHOLE))
 
 
 def element(tag: str, /, *inside: str | None, **attributes: str | bool | None) -> Markup:

@@ -1,18 +1,20 @@
 """The page of the board: one document, no script, made by `markup` only.
 
-From above: the last outcome, the questions that wait, then the notes between the slots of modules, then
-the modules themselves and what the ledger has of them. Every button is a form that posts.
+From above: the last outcome, what has to be recovered, the questions and changes that wait, then the notes
+between the slots of modules, then the modules themselves, the changes so far, and what the ledger has of them. Every button is a form that posts.
 """
 
 from datetime import datetime
 
 from consentry.modules import Slot
-from examples.noteboard.board import Note
-from examples.noteboard.deeds import Deeds, Told
+from examples.noteboard.changepart import history_part, recovery_part, waiting_part
+from examples.noteboard.deeds import Deeds
 from examples.noteboard.markup import Markup, element, page
 from examples.noteboard.modulepart import import_form, module_list, slot
-from examples.noteboard.questions import button, form, hidden, question_card
+from examples.noteboard.notes import Note
+from examples.noteboard.questions import button, form, hidden, is_about_change, question_card
 from examples.noteboard.record import Entry, Record
+from examples.noteboard.told import Told
 
 MOST_EVENTS = 14
 MOST_FILES = 20
@@ -21,14 +23,17 @@ _LOOKS = {"done": "done", "waiting": "waiting", "rejected": "rejected"}
 
 def board_page(deeds: Deeds, record: Record, token: str) -> bytes:
     """The whole board as it is now."""
-    pending = deeds.host.pending()
+    changes = deeds.changes
+    pending = [each for each in deeds.host.pending() if not is_about_change(each)]
     questions = [question_card(each, token, deeds.host) for each in pending]
     main = element(
         "main",
         _outcome(deeds.last),
+        recovery_part(changes, token),
         element("section", element("h2", "Modules ask you"), *questions, id="questions")
         if questions
         else None,
+        waiting_part(changes, deeds.host.description, token),
         element(
             "div",
             element("aside", slot(deeds, Slot.LEFT_PANEL, token)),
@@ -38,7 +43,7 @@ def board_page(deeds: Deeds, record: Record, token: str) -> bytes:
         element(
             "div",
             _modules(deeds, record, token),
-            _events(record.latest(MOST_EVENTS)),
+            element("div", history_part(changes, token), _events(record.latest(MOST_EVENTS))),
             _class="columns even",
         ),
     )
@@ -201,7 +206,8 @@ def _clock(at: str) -> str:
 
 def _footer(deeds: Deeds) -> Markup:
     words = (
-        "Modules are data: no code of theirs runs, and none of them can change a note. "
+        "Modules are data: no code of theirs runs. What changes a note is a transaction, yours or one that "
+        "you can look at, and can be rolled back. "
         "What you allow for this session ends when the board is closed."
     )
     return element("footer", element("p", words), element("code", deeds.host.session_id))

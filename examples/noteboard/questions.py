@@ -37,6 +37,11 @@ def button(label: str, _class: str = "", **attributes: str) -> Markup:
     return element("button", label, type="submit", _class=_class or None, **attributes)
 
 
+def is_about_change(request: ApprovalRequest) -> bool:
+    """Whether it asks about a preview, which has a part of the page of its own."""
+    return request.question.kind is RequestKind.TRANSACTION
+
+
 def question_card(request: ApprovalRequest, token: str, host: ModuleHost) -> Markup:
     """One question with its answers."""
     if request.question.kind is RequestKind.CAPABILITY:

@@ -25,6 +25,8 @@ TYPES = (
     "capability.check.rejected",
     USED,
     "module.action.ended",
+    "capability.rollback.executed",
+    "capability.rollback.failed",
 )
 _DRAWING = "render:"
 _LOOKED_AT = 60

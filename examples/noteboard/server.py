@@ -25,11 +25,12 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from consentry.base.errors import ConsentryError
-from examples.noteboard.board import BoardProblem
-from examples.noteboard.deeds import Deeds, Told
+from examples.noteboard.deeds import Deeds
 from examples.noteboard.forms import BadForm, Form, read_form
+from examples.noteboard.notes import BoardProblem
 from examples.noteboard.pages import board_page, export_page, plain_page
 from examples.noteboard.record import Record
+from examples.noteboard.told import Told
 
 ADDRESS = "127.0.0.1"
 MOST_BODY = 64 * 1024
@@ -262,5 +263,10 @@ ROUTES: Mapping[str, Route] = {
     "/act": lambda deeds, form: deeds.act(form.text("module"), form.text("action")),
     "/export": _export,
     "/answer": lambda deeds, form: deeds.answer(form.text("request"), form.text("decision")),
+    "/changes/apply": lambda deeds, form: deeds.changes.apply(form.text("tx")),
+    "/changes/roll-back": lambda deeds, form: deeds.changes.roll_back(form.text("tx")),
+    "/changes/again": lambda deeds, form: deeds.changes.preview_again(form.text("tx")),
+    "/changes/give-up": lambda deeds, form: deeds.changes.give_up(form.text("tx")),
+    "/changes/recover": lambda deeds, _: deeds.changes.recover(),
     "/automation": lambda deeds, _: deeds.automate(),
 }
