@@ -22,6 +22,7 @@ from consentry.decide.question import CANCELLED, Answer, Channel, Outcome
 from consentry.decide.session import SessionKind
 from consentry.record.envelope import Context
 from consentry.service import moduleimport
+from consentry.service.actionchange import ActionChanges
 from consentry.service.actionoutcome import ActionOutcome
 from consentry.service.approvals import Desk
 from consentry.service.moduleactions import ActionRunner, Handler
@@ -30,8 +31,12 @@ from consentry.service.modulegate import ModuleGate
 from consentry.service.modulehost import ModuleHost
 from consentry.service.moduleloading import LoadedModules
 from consentry.service.surroundings import look_around
+from consentry.service.transactionplace import TxPlace
+from consentry.service.transactions import Transactions
+from consentry.service.transactionwatch import ModuleWatch
 from consentry.store import capabilityescalations, grants, modulechecks, modules
 from consentry.store.database import Database
+from consentry.store.documents import StoredDocument
 from consentry.store.grants import StoredGrants
 from consentry.store.journal import Journal
 from consentry.store.ledger import Ledger
@@ -114,11 +119,17 @@ class Program(ModuleHost):
         self._modules = StoredModules(self._journal, self.catalog)
         self._desk = Desk(self._journal, pause=lambda _: None)
         self._answers = ModuleAnswers(HOST_ID, look_around(NOWHERE), self._desk)
-        self._gate = ModuleGate(checks(self._journal, HOST_ID, self.catalog), self._desk)
+        looks = checks(self._journal, HOST_ID, self.catalog)
+        self._gate = ModuleGate(looks, self._desk)
         self._loaded = LoadedModules(self._modules, HOST)
         self._told = set()
+        self.document = StoredDocument(database, clock, self._journal.ids, HOST_ID)
+        watch = ModuleWatch(HOST, self._gate, looks, self._journal)
+        place = TxPlace(self._journal, self.document, watch)
+        self.transactions = Transactions(place, self._desk)
+        self._changes = ActionChanges(HOST, self.transactions, self._desk)
         self._runner = ActionRunner(
-            HOST, handlers, self._loaded, self._gate, self._desk, self._powers
+            HOST, handlers, self._loaded, self._gate, self._desk, self._powers, self._changes
         )
 
     def _tell(self, step: Step) -> None:

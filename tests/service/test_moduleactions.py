@@ -361,7 +361,7 @@ def test_commands_are_called_in_their_order_until_one_refuses(board: Board) -> N
     board.grant(READ, STORE)
     assert board.call("both", arguments=1).results == (None, 2, None)
     assert [each[0] for each in board.calls] == ["notes.keep", "notes.count", "notes.keep"]
-    board.does["notes.count"] = lambda call: call.write()
+    board.does["notes.count"] = lambda call: call.write([])
     assert not board.call("both", arguments=2).ok
     assert [each[0] for each in board.calls][3:] == ["notes.keep", "notes.count"]
 
