@@ -36,10 +36,17 @@ def check_repeats(
     event_type: EventType, payload: Mapping[str, Json], event_id: str, timestamp: Instant
 ) -> None:
     """Raises where a checked payload repeats the envelope's id or time and says another."""
+    check_repeated_text(event_type, payload, event_id, str(timestamp))
+
+
+def check_repeated_text(
+    event_type: EventType, payload: Mapping[str, Json], event_id: str, timestamp: str
+) -> None:
+    """The same for a time as it is written in the event."""
     time_field = _REPEATED_TIME.get(event_type)
     if time_field is None:
         return
-    if payload[time_field] != str(timestamp):
+    if payload[time_field] != timestamp:
         message = "must have the event's own time here"
         raise _refused(event_type, message, Where(field=f"payload.{time_field}"))
     id_field = _REPEATED_ID.get(event_type)

@@ -13,12 +13,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from consentry.base.clock import Instant
 from consentry.base.errors import BadInput
 from consentry.record.chain import ChainRow
 from consentry.record.envelope import EvidenceChannel
 from consentry.record.events import EventGroup, EventType
-from consentry.record.payload import check_payload, check_repeats
+from consentry.record.fieldrules import INSTANT
+from consentry.record.payload import check_payload, check_repeated_text
 
 POLICY_VIOLATION: Final = "capability-policy-violation"
 VIOLATING: Final = frozenset(
@@ -106,16 +106,17 @@ def read_event(row: ChainRow, kind: EventType) -> Evidence | Unreadable:
         return Unreadable(None, "it has no `eventId`", fields)
     if not isinstance(payload, dict):
         return Unreadable(event_id, "it has no `payload`", fields)
+    if not isinstance(at, str) or not INSTANT.fits(at):
+        return Unreadable(event_id, "its `timestampUtc` is no time", fields)
     try:
-        moment = Instant.parse(str(at))
         check_payload(kind, payload)
-        check_repeats(kind, payload, event_id, moment)
+        check_repeated_text(kind, payload, event_id, at)
     except BadInput as problem:
         return Unreadable(event_id, str(problem), fields)
     session = fields.get("sessionId")
     return Evidence(
         event_id,
-        str(at),
+        at,
         kind,
         payload,
         session if isinstance(session, str) and session else None,
@@ -171,7 +172,7 @@ def _has_text(fields: Mapping[str, Any], name: str) -> bool:
 
 def _fields_of(body: bytes) -> Mapping[str, Any]:
     try:
-        document = json.loads(body)
+        document = json.loads(body.decode())
     except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
