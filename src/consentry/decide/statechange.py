@@ -211,9 +211,9 @@ def _operation(given: object, where: str, scope: str) -> Operation:
     named = given.get("scope", scope)
     if named not in ("doc", "sync"):
         raise _wrong(f"{where}.scope", "a scope is `doc` or `sync`")
-    return Operation(
-        op, EntityName(*way[:_NAMES]), way[_NAMES:], given.get("value"), source, str(named)
-    )
+    # Frozen, or a later operation of the same change would reach into what this one asked for.
+    value = frozen(given.get("value"))
+    return Operation(op, EntityName(*way[:_NAMES]), way[_NAMES:], value, source, str(named))
 
 
 def _way(given: object, where: str) -> tuple[str, ...]:
