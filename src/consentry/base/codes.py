@@ -159,6 +159,7 @@ class Code(StrEnum):
     TX_UNSETTLED = "tx-unsettled"
     TX_STORE = "tx-store"
     TX_UNKNOWN = "tx-unknown"
+    TX_ELSEWHERE = "tx-elsewhere"
     MODULE_REJECTED = "module-rejected"
     SIGNOFF_EVENT = "signoff-event"
     SIGNOFF_RESOLVED = "signoff-resolved"

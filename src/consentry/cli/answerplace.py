@@ -83,6 +83,10 @@ class AnswerPlace:
             from consentry.cli.moduleprompt import module_sheet  # noqa: PLC0415 - few are a module's
 
             return module_sheet(request, remember)
+        if request.question.kind is RequestKind.TRANSACTION:
+            from consentry.cli.transactionprompt import transaction_sheet  # noqa: PLC0415 - as above
+
+            return transaction_sheet(self.desk.journal, request)
         view = effect_in_sight(self.effects, request)
         return usual_sheet(request) if view is None else lines_sheet(effect_sheet(view))
 
@@ -115,6 +119,7 @@ def _document(done: Answered) -> dict[str, object]:
         "request": done.request.to_json(),
         "consent": None if consent is None else consent.to_json(),
         "grants": [each.to_json() for each in done.grants],
+        "transaction": None if done.transaction is None else done.transaction.to_json(),
         "effect": None
         if settled is None
         else {"run": settled.run_id, "result": settled.result.value, "files": settled.files},
@@ -132,6 +137,8 @@ def _lines(done: Answered) -> list[str]:
         return [said, f"  {done.settled.result.value}: {safe_line(done.settled.run_id)}"]
     if question.kind in (RequestKind.CAPABILITY, RequestKind.ACTION):
         return [said, *_came_of_module(done)]
+    if question.kind is RequestKind.TRANSACTION:
+        return [said, *_came_of_transaction(done)]
     return [said, *_became(done.request)]
 
 
@@ -151,6 +158,20 @@ def _came_of_module(done: Answered) -> Iterator[str]:
         lasts = None if request.answer is None else request.answer.lasts
         span = "for the session that asked" if lasts is Lasts.SESSION else "this once"
         yield f"  the host may call it, {span}" if is_yes else "  the host does not call it"
+
+
+def _came_of_transaction(done: Answered) -> Iterator[str]:
+    """What an answer means for the change that was asked about."""
+    attempt = done.transaction
+    if done.request.status == Outcome.SUPERSEDED:
+        yield f"  no answer counts any more: {safe_line(done.request.ending)}"
+    elif attempt is not None:
+        from consentry.service.transactionview import helps_next  # noqa: PLC0415 - few are changes
+
+        approval = attempt.approval
+        until = "" if approval is None else f" until {approval.expires_at.shown()}"
+        yield f"  {attempt.state}{until}: {attempt.tx_id}"
+        yield f"  next: {safe_line(helps_next(attempt, attempt.changed_at))}"
 
 
 def _became(request: ApprovalRequest) -> Iterator[str]:

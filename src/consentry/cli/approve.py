@@ -41,6 +41,10 @@ PAGE = Page(
             "What a module asks for is approved with --session or --permanent, which lasts until the "
             "module changes; a command of its host that needs approval, once."
         ),
+        (
+            "A change of a document is shown as a diff, and the yes is for that preview alone; "
+            "`consentry tx apply` applies it then."
+        ),
     ),
     arguments=(("ID", "A request's id, or the beginning of one; `consentry inbox` lists them."),),
     examples=(
@@ -185,6 +189,11 @@ def _require_remembers(request: ApprovalRequest, remember: RememberDuration | No
         return
     if remember is None:
         return
+    if request.question.kind is RequestKind.TRANSACTION:
+        message = (
+            f"`{request.request_id}` cannot be remembered: it is about one preview of a change"
+        )
+        raise Refused(Code.ANSWER_REFUSED, message, help_line="answer it without a duration")
     if request.question.kind is not RequestKind.CONSENT:
         message = f"`{request.request_id}` cannot be remembered: it asks for no tool to run"
         raise Refused(Code.ANSWER_REFUSED, message, help_line="answer it without a duration")

@@ -13,12 +13,14 @@ from consentry.cli.command import PlainCommand, output_of, usage_problem
 from consentry.cli.eventoptions import event_options
 from consentry.cli.output import Output
 from consentry.cli.table import Page
+from consentry.record.transactionsaid import said_of
 from consentry.service.audit import LogRequest, latest_of
 from consentry.service.ledgers import ledger_for_reading
 from consentry.service.surroundings import look_around
 
 DEFAULT_COUNT = 50
 MOST_COUNT = 1_000_000
+_MOST_SAID = 160
 
 PAGE = Page(
     summary="List events, the latest last.",
@@ -77,7 +79,9 @@ def _line(output: Output, event: Mapping[str, object]) -> str:
         return event_id
     when = Instant.parse(str(event["timestampUtc"])).shown()
     kind = output.paint(safe_line(str(event["type"])), "bold")
-    return f"{when}  {kind}  {safe_line(str(event['subject']))}  {event_id}"
+    said = said_of(event["type"], event["payload"])
+    told = "" if said is None else f"{safe_line(said, limit=_MOST_SAID)}  "
+    return f"{when}  {kind}  {safe_line(str(event['subject']))}  {told}{event_id}"
 
 
 log = PlainCommand(

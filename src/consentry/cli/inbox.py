@@ -107,6 +107,10 @@ def _about(request: ApprovalRequest) -> list[str]:
                 from consentry.cli.moduleprompt import wish_line  # noqa: PLC0415 - few are
 
                 return [f"  {wish_line(request)}"]
+            case RequestKind.TRANSACTION:
+                from consentry.cli.transactionprompt import transaction_line  # noqa: PLC0415 - as above
+
+                return [f"  {transaction_line(request)}"]
             case _:
                 return []
     except ConsentryError:

@@ -136,6 +136,10 @@ def usual_sheet(request: ApprovalRequest) -> Sheet:
             from consentry.cli.moduleprompt import module_sheet  # noqa: PLC0415 - few are a module's
 
             return module_sheet(request)
+        case RequestKind.TRANSACTION:
+            from consentry.cli.transactionprompt import unseen_sheet  # noqa: PLC0415 - as above
+
+            return unseen_sheet(request)
         case _:
             return Sheet(lambda width, height, _: plain_pages(request, width, height))
 

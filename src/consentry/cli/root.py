@@ -199,6 +199,11 @@ SECTIONS = (
                 "consentry.cli.undo:undo",
                 "Take back what a run changed",
             ),
+            CommandRow(
+                "tx",
+                "consentry.cli.tx:tx",
+                "Look at changes of documents, decide, apply and roll them back",
+            ),
         ),
     ),
     CommandSection(

@@ -5,7 +5,8 @@ it done. What belongs to another machine is only answered here, and carried out 
 
 For code that wants a larger permission set nothing is left to do: the set is stored by the transaction
 that writes the answer. What is held in a run is opened by that run, which watches for the answer. What a
-module asks for is granted by the transaction that writes the answer, too; here it is only looked up.
+module asks for is granted by the transaction that writes the answer, too; here it is only looked up. A
+change that was approved is applied by whoever keeps its document, or by command, and not by the answer.
 """
 
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from consentry.service.rehearsals import Settled, commit_run, discard_run
 
 if TYPE_CHECKING:
     from consentry.decide.grant import Grant
+    from consentry.decide.txattempt import Attempt
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Answered:
     consent: Consent | None = None
     settled: Settled | None = None
     grants: "tuple[Grant, ...]" = ()
+    transaction: "Attempt | None" = None
 
 
 def carried_out(place: Place, request: ApprovalRequest) -> Answered:
@@ -43,6 +46,8 @@ def carried_out(place: Place, request: ApprovalRequest) -> Answered:
         return Answered(request, consent=consent_for(place.journal, request) if is_yes else None)
     if request.question.kind is RequestKind.CAPABILITY:
         return Answered(request, grants=_granted(place, request) if is_yes else ())
+    if request.question.kind is RequestKind.TRANSACTION:
+        return Answered(request, transaction=_transaction_of(place, request))
     run = run_of(place, request)
     if run is None:
         return Answered(request)
@@ -75,6 +80,18 @@ def _granted(place: Place, request: ApprovalRequest) -> "tuple[Grant, ...]":
     return tuple(
         each for each in found if each.terms.capability_id in names and each.terms.given_by == by
     )
+
+
+def _transaction_of(place: Place, request: ApprovalRequest) -> "Attempt | None":
+    """The attempt as the answer left it; a no is taken also to what cannot be read any more."""
+    from consentry.decide.transactionask import TransactionAsk  # noqa: PLC0415 - as above
+    from consentry.store.transactions import StoredTransactions  # noqa: PLC0415 - as above
+
+    try:
+        ask = TransactionAsk.of(request)
+    except ConsentryError:
+        return None
+    return StoredTransactions(place.journal).find(ask.tx_id, ask.attempt_no)
 
 
 def run_of(place: Place, request: ApprovalRequest) -> str | None:

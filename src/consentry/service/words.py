@@ -11,9 +11,11 @@ from consentry.base.codes import Code, ExitStatus
 from consentry.base.values import dataclass
 from consentry.enforce.host import FACT_MEANINGS
 from consentry.enforce.programs import ENGINE_MEANINGS
+from consentry.record.transactionstates import STEPS, TransactionState
 from consentry.service.modulewords import PACKAGES, REJECTIONS
 from consentry.service.settings import SETTINGS
 from consentry.service.terms import TERMS
+from consentry.service.transactionwords import STATES
 from consentry.surface.catalog import capability_catalog
 from consentry.surface.dimensions import Dimension, Level, LoadLevel
 from consentry.surface.lattice import NOTHING, standing
@@ -30,6 +32,7 @@ class WordKind(StrEnum):
     CAPABILITY = "module capability"
     REJECTION = "module rejection"
     PACKAGE = "package refusal"
+    TRANSACTION = "transaction state"
     CODE = "error code"
     STATUS = "exit status"
     SETTING = "setting"
@@ -50,6 +53,7 @@ _HEADINGS = {
     WordKind.CAPABILITY: "Capabilities of a module",
     WordKind.REJECTION: "Why an action of a module is rejected",
     WordKind.PACKAGE: "Why a module package is refused",
+    WordKind.TRANSACTION: "States of a transaction",
     WordKind.CODE: "Error codes",
     WordKind.STATUS: "Exit statuses",
     WordKind.SETTING: "Settings",
@@ -146,6 +150,18 @@ def _package_refusals() -> Iterable[Word]:
         yield Word(code.value, WordKind.PACKAGE, meaning, details)
 
 
+def _transaction_states() -> Iterable[Word]:
+    for state, (meaning, helps) in STATES.items():
+        details = (
+            ("what helps", helps),
+            (
+                "goes to",
+                ", ".join(each for each in TransactionState if each in STEPS[state]) or "nothing",
+            ),
+        )
+        yield Word(state.value, WordKind.TRANSACTION, meaning, details)
+
+
 def _codes() -> Iterable[Word]:
     for code in Code:
         status = f"{int(code.status)}, {code.status.meaning}"
@@ -183,6 +199,7 @@ _SOURCES: tuple[Callable[[], Iterable[Word]], ...] = (
     _capabilities,
     _rejections,
     _package_refusals,
+    _transaction_states,
     _codes,
     _statuses,
     _settings,
