@@ -11,6 +11,7 @@ from tests.enforce import hosts
 from tests.enforce.heldruns import Ground
 from tests.enforce.layers import layers_in
 from tests.enforce.shownfolders import made_folder
+from tests.service.changing import ChangingBoard
 from tests.service.modulehosting import Board
 
 USER = 1000
@@ -83,5 +84,13 @@ def board(tmp_path: Path) -> Iterator[Board]:
     home = tmp_path / "home"
     home.mkdir()
     made = Board(home)
+    yield made
+    made.host.close()
+
+
+@pytest.fixture
+def changing(tmp_path: Path) -> Iterator[ChangingBoard]:
+    """An application whose notes modules change by transactions."""
+    made = ChangingBoard(tmp_path)
     yield made
     made.host.close()

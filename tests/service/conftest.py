@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from consentry.service.surroundings import Surroundings
+from tests.service.changing import ChangingBoard
 from tests.service.modulehosting import Board
 from tests.store.conftest import postgres_server, postgres_url, store
 
@@ -56,5 +57,13 @@ def around(home: Path, project: Path, tmp_path: Path) -> MakeAround:
 def board(home: Path) -> Iterator[Board]:
     """An application that modules are imported into."""
     made = Board(home)
+    yield made
+    made.host.close()
+
+
+@pytest.fixture
+def changing(home: Path) -> Iterator[ChangingBoard]:
+    """An application whose notes modules change by transactions."""
+    made = ChangingBoard(home)
     yield made
     made.host.close()

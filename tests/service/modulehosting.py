@@ -181,6 +181,8 @@ class Board:
     """One host, the state it shows, and all that can be asked of the store beside it."""
 
     host_id = "note-board"
+    declared: tuple[CommandDeclaration, ...] = DECLARED
+    writable_paths: tuple[str, ...] = ("/notes",)
 
     def __init__(self, home: Path, environ: Mapping[str, str] | None = None) -> None:
         self.environ = {"HOME": str(home), "PATH": "/usr/bin:/bin", **(environ or {})}
@@ -202,10 +204,10 @@ class Board:
                 "host_id": self.host_id,
                 "version": "2.4.0",
                 "commands": [
-                    HostCommand(each, self._handler(each.command_id)) for each in DECLARED
+                    HostCommand(each, self._handler(each.command_id)) for each in self.declared
                 ],
                 "state": lambda: self.notes,
-                "writable_paths": ("/notes",),
+                "writable_paths": self.writable_paths,
                 "clock": self.clock,
                 **changes,
             },

@@ -9,13 +9,17 @@ from typing import Any
 from unittest.mock import patch
 
 from consentry.decide.capabilitycheck import PASSED, CheckResult, Rejection
+from consentry.decide.documentstore import Commit, CommitKind, DocumentStore
+from consentry.decide.statechange import read_operations, worked_out
+from consentry.decide.txpreview import revision_after
+from consentry.declare.statepaths import PathSet
 from consentry.enforce import broker
 from consentry.enforce.broker import CapabilityRejected, ModuleCall
-from consentry.service import modulegate, modulepowers
+from consentry.service import actionchange, modulegate, modulepowers
 from consentry.service.moduleactions import ActionRunner
 from consentry.service.modulegate import ModuleGate
 from consentry.store.ledger import Change
-from consentry.store.modulechecks import ModuleChecks
+from consentry.store.modulechecks import ModuleChecks, Recording
 from consentry.store.modulestorage import StoredModuleStorage
 
 
@@ -35,12 +39,17 @@ def _only_changed(
             change(transaction)
 
 
+def _nothing_used(*_: object) -> Recording:
+    return Recording((), lambda _: None)
+
+
 @contextmanager
 def without_grants() -> Iterator[None]:
     """Every check passes, and no use needs a grant to be recorded under."""
     with ExitStack() as taken:
         taken.enter_context(patch.object(modulegate, "check", _allowed))
         taken.enter_context(patch.object(ModuleChecks, "record_uses", _only_changed))
+        taken.enter_context(patch.object(ModuleChecks, "using", _nothing_used))
         yield
 
 
@@ -106,7 +115,7 @@ def without_namespaces() -> Iterator[None]:
 
 @contextmanager
 def without_rules_of_the_moment() -> Iterator[None]:
-    """Neither surface, nor transaction, nor target is looked at before the commands are called."""
+    """Neither surface nor target is looked at before the commands are called."""
 
     def unbroken(*_: object) -> Rejection | None:
         return None
@@ -125,6 +134,32 @@ def without_command_rules() -> Iterator[None]:
     with ExitStack() as taken:
         taken.enter_context(patch.object(ActionRunner, "_role_refused", nothing))
         taken.enter_context(patch.object(ActionRunner, "_approved", nothing))
+        taken.enter_context(patch.object(actionchange, "approval_of", nothing))
+        yield
+
+
+@contextmanager
+def without_paths() -> Iterator[None]:
+    """What a command says that it changes is not looked at."""
+    with patch.object(PathSet, "covers", lambda _paths, _pointer: True):
+        yield
+
+
+@contextmanager
+def without_transactions(document: DocumentStore) -> Iterator[None]:
+    """What a handler asks to change is changed where it stands, and nothing is asked again."""
+
+    def write(_call: ModuleCall, operations: Any) -> None:
+        asked = read_operations(operations)
+        found = document.read()
+        done = worked_out(found.entities, asked)
+        key = f"at-once-{found.revision}"
+        revision = revision_after(found.revision, done.writes, key)
+        kind = CommitKind.APPLY
+        commit = Commit(key, kind, "tx-none", 1, found.revision, revision, done.writes)
+        document.commit(commit, lambda: None)
+
+    with patch.object(ModuleCall, "write", write):
         yield
 
 
