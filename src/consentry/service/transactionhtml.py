@@ -76,7 +76,7 @@ def _head(view: TxView) -> str:
         f"<style>{style()}</style></head>\n"
         f"<body><header><h1>Change of {_name(attempt.document_id)}</h1>"
         f'<p><span class="state {kind}">{attempt.state}</span></p>'
-        f"<p>{safe_html(view.said)}.{_why(view)}</p>"
+        f"<p>{safe_html(view.said[:1].upper() + view.said[1:])}.{_why(view)}</p>"
         f'<p class="dim">{_name(attempt.tx_id)}{number}, as it stood at '
         f"{safe_html(view.now.shown())}, seen as {view.role}.</p></header><main>\n"
     )
