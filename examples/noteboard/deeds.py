@@ -108,6 +108,8 @@ class Deeds:
         if decision not in DECISIONS:
             raise BoardProblem("that is not one of the answers")
         if self.changes.is_about_one(request_id):
+            if decision not in ("once", "deny"):
+                raise BoardProblem("a change is approved as it is shown, once, or it is rejected")
             return self.changes.answer(request_id, is_yes=decision == "once")
         is_cancel = decision == "cancel"
         request = self.host.answer(request_id, DECISIONS[decision], cancelled=is_cancel)

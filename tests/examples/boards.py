@@ -1,12 +1,15 @@
 """The note board as a real process, and a visitor who speaks HTTP with it as a browser would."""
 
+import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from html import unescape
 from http.client import HTTPConnection, HTTPResponse
@@ -17,6 +20,7 @@ REPOSITORY = Path(__file__).parents[2]
 MODULES = REPOSITORY / "examples/noteboard/modules"
 HONEST = "examples.noteboard"
 WEAKENED = "tests.examples.weakenedboard"
+INTERRUPTED = "tests.examples.interruptedboard"
 PATIENCE = 30
 
 
@@ -27,10 +31,33 @@ class Place:
     folder: Path
     home: Path
 
-    @property
-    def notes(self) -> Path:
-        """The file with the notes."""
-        return self.folder / "notes.json"
+    def document(self) -> dict[str, str]:
+        """The document of the board as the database has it: each entity's bytes, and the revision.
+
+        Read with nothing of the product, so that it can bear witness.
+        """
+        name = (self.folder / "board-id").read_text().strip()
+        file = self.home / ".local/state/consentry/ledger.db"
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as database:
+            query = (
+                "SELECT entity_type, entity_id, value FROM document_entity WHERE document_id = ?"
+            )
+            found = {
+                f"/{one}/{two}": str(text) for one, two, text in database.execute(query, [name])
+            }
+            query = "SELECT revision FROM document WHERE document_id = ?"
+            [(revision,)] = database.execute(query, [name])
+        return {**found, "revision": str(revision)}
+
+    def notes(self) -> list[dict[str, str]]:
+        """The notes in their order, each with its id and its text."""
+        found = [
+            (json.loads(value), place.removeprefix("/notes/"))
+            for place, value in self.document().items()
+            if place.startswith("/notes/")
+        ]
+        ordered = sorted(found, key=lambda each: (each[0]["order"], each[1]))
+        return [{"id": name, "text": str(note["text"])} for note, name in ordered]
 
     @property
     def environ(self) -> dict[str, str]:
@@ -67,9 +94,27 @@ def place_in(folder: Path) -> Place:
     return Place(folder / "board", home)
 
 
-@contextmanager
-def board_at(place: Place, program: str = HONEST, *words: str) -> Iterator[str]:
-    """The board while it runs; gives the link that it printed."""
+@dataclass(slots=True)
+class Running:
+    """A board that runs: its link, and its end."""
+
+    process: "subprocess.Popen[str]"
+    link: str
+
+    def kill(self) -> None:
+        """Ends it as a power cut would: it gets to do nothing more."""
+        self.process.kill()
+        self.process.communicate(timeout=PATIENCE)
+
+    def close(self) -> None:
+        """Ends it as a person does, and sees that it had nothing to complain about."""
+        self.process.send_signal(signal.SIGTERM)
+        _, err = self.process.communicate(timeout=PATIENCE)
+        assert (self.process.returncode, err) == (0, "")
+
+
+def started(place: Place, program: str = HONEST, words: Sequence[str] = ()) -> Running:
+    """A board in a process of its own, once it has printed its link."""
     process = subprocess.Popen(
         [sys.executable, "-m", program, "--folder", str(place.folder), *words],
         cwd=REPOSITORY,
@@ -79,15 +124,30 @@ def board_at(place: Place, program: str = HONEST, *words: str) -> Iterator[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("open http://127.0.0.1:"), process.communicate(timeout=PATIENCE)
+    return Running(process, line.split()[1])
+
+
+@contextmanager
+def board_at(place: Place, program: str = HONEST, *words: str) -> Iterator[str]:
+    """The board while it runs; gives the link that it printed."""
+    running = started(place, program, words)
     try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("open http://127.0.0.1:"), process.communicate(timeout=PATIENCE)
-        yield line.split()[1]
-    finally:
-        process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, err) == (0, "")
+        yield running.link
+    except BaseException:
+        running.kill()
+        raise
+    running.close()
+
+
+def appears(file: Path) -> None:
+    """Waits until another process has made that file."""
+    until = time.monotonic() + PATIENCE
+    while not file.exists():
+        assert time.monotonic() < until, f"{file} does not appear"
+        time.sleep(0.02)
 
 
 @dataclass(slots=True)
@@ -162,6 +222,38 @@ class Visitor:
             r"<code>([^<]+)</code><span[^>]*>([^<]+)", card.partition("</article>")[0]
         )
         return dict(rows)
+
+    def decide(self, decision: str = "once") -> str:
+        """Answers the one change that waits: `once` approves and applies it; what the page says then."""
+        part = self.get().body.partition('id="changes"')[2].partition("</section>")[0]
+        [request] = re.findall(r'data-request="([^"]+)"', part)
+        return self.post("/answer", request=request, decision=decision).text
+
+    def press(self, route: str, tx: str | None = None) -> str:
+        """Presses a button of the one transaction that has it, or of that one; what the page says then."""
+        fields = re.findall(rf'action="{route}">.*?name="tx" value="([^"]+)"', self.get().body)
+        assert tx is not None or len(fields) == 1, fields
+        return self.post(route, tx=tx or fields[0]).text
+
+    def transaction(self, name: str) -> str:
+        """The id of the latest transaction that the page lists under that name."""
+        part = self.get().body.partition('id="history"')[2]
+        found = re.findall(r'<li data-tx="([^"]+)"[^>]*><header><strong>([^<]+)</strong>', part)
+        return next(str(tx) for tx, said in found if said == name)
+
+    def history(self) -> list[tuple[str, str]]:
+        """Each transaction that the page lists, the latest first: its state, and what it was for."""
+        part = self.get().body.partition('id="history"')[2]
+        return re.findall(r'data-state="(\w+)"><header><strong>([^<]+)</strong>', part)
+
+    def difference(self) -> list[str]:
+        """The lines of the one preview that waits: each sign with its text."""
+        part = self.get().body.partition('id="changes"')[2].partition("</ul>")[0]
+        rows = re.findall(r'class="sign">(.)</span><div>(.*?)</div>', part)
+        return [
+            f"{sign} {' '.join(unescape(re.sub('<code.*|<[^>]*>', ' ', text)).split())}".strip()
+            for sign, text in rows
+        ]
 
     def token(self) -> str:
         """The token that the page gives to its forms."""

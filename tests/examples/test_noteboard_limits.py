@@ -14,19 +14,43 @@ import pytest
 from tests.examples.boards import MODULES, WEAKENED, Place, Visitor, board_at
 
 
-def test_no_module_changes_a_note(visitor: Visitor, place: Place) -> None:
-    """MODULES §limit-write-path, AC-3: granted or not, one code, and the file is byte for byte the same."""
+def claims(visitor: Visitor) -> str:
+    """The attacker gets the grant to write, for good, and presses on; what the page says."""
     visitor.upload("free-gift", "free-gift.graph")
-    before = place.notes.read_bytes()
-    for _ in range(2):
-        visitor.act("free-gift", "claim")
-        if "wants a capability" in visitor.get().text:
-            said = visitor.allow("persistent")
-        else:
-            said = visitor.get().text
-        assert "free-gift: claim rejected capability-policy-violation" in said
-        assert "this host has no transactions, and there is no other way to write" in said
-    assert place.notes.read_bytes() == before
+    visitor.act("free-gift", "claim")
+    return visitor.allow("persistent")
+
+
+def test_no_module_changes_a_note(visitor: Visitor, place: Place) -> None:
+    """MODULES §limit-write-path, §limit-write-policy: with its grant it gets as far as a preview, byte for byte."""
+    visitor.get()
+    before = place.document()
+    assert "free-gift: claim waiting nothing is changed yet" in claims(visitor)
+    assert visitor.difference() == [f"- {each['text']}" for each in sorted_notes(place)]
+    assert place.document() == before
+    said = visitor.decide("deny")
+    assert "free-gift: claim: rejected rejected approval-denied" in said
+    assert visitor.history()[0] == ("REJECTED", "free-gift: claim")
+    assert place.document() == before
+
+
+def test_a_change_that_was_approved_takes_effect_and_is_taken_back(
+    visitor: Visitor, place: Place
+) -> None:
+    """MODULES §limit-write-policy, CONTRACTS §3-rollback: the same clicks with a yes, and then the way back."""
+    visitor.get()
+    before = place.notes()
+    claims(visitor)
+    assert "free-gift: claim: applied done" in visitor.decide()
+    assert place.notes() == []
+    said = visitor.press("/changes/roll-back", visitor.transaction("free-gift: claim"))
+    assert "free-gift: claim: rolled back done" in said
+    assert place.notes() == before
+
+
+def sorted_notes(place: Place) -> list[dict[str, str]]:
+    """The notes in the order of their places, as a preview has them."""
+    return sorted(place.notes(), key=lambda each: each["id"])
 
 
 def test_the_same_module_may_do_what_it_was_granted(visitor: Visitor) -> None:
@@ -37,25 +61,26 @@ def test_the_same_module_may_do_what_it_was_granted(visitor: Visitor) -> None:
 
 
 def test_without_the_rule_the_notes_would_be_gone(place: Place) -> None:
-    """MODULES §limit-write-path: with the control taken away the very same clicks empty the board."""
-    with board_at(place, WEAKENED, "--without", "writes") as link:
-        visitor = Visitor(link).enter()
-        visitor.upload("free-gift", "free-gift.graph")
-        visitor.act("free-gift", "claim")
-        assert "it removes every note" in visitor.allow()
-        assert "done removed 4 notes" in visitor.allow("once")
-    assert json.loads(place.notes.read_bytes())["notes"] == []
+    """MODULES §limit-write-policy: with the approval taken away the very same clicks empty the board."""
+    with board_at(place, WEAKENED, "--without", "approval") as link:
+        assert "free-gift: claim done its change is applied" in claims(Visitor(link).enter())
+        assert place.notes() == []
 
 
 def test_a_person_changes_notes_by_the_boards_own_forms(visitor: Visitor, place: Place) -> None:
-    """The forms of the board work where modules are refused."""
+    """CONTRACTS §3-apply: the forms of the board need no question, and each is a transaction on record."""
     page = visitor.post("/notes/add", text="  <b>bold</b>\nand a second line ")
     assert "&lt;b&gt;bold&lt;/b&gt;" in page.body
-    *_, last = json.loads(place.notes.read_bytes())["notes"]
+    *_, last = place.notes()
     assert last["text"] == "<b>bold</b>\nand a second line"
     visitor.post("/notes/remove", note=last["id"])
-    assert len(json.loads(place.notes.read_bytes())["notes"]) == 4
+    assert len(place.notes()) == 4
     assert "not on the board any more" in visitor.post("/notes/remove", note=last["id"]).text
+    assert visitor.history() == [
+        ("APPLIED", "remove a note"),
+        ("APPLIED", "add a note"),
+        ("APPLIED", "the first notes"),
+    ]
 
 
 def test_an_export_goes_only_to_the_file_that_was_chosen(visitor: Visitor, place: Place) -> None:

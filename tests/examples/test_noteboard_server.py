@@ -87,10 +87,10 @@ def test_a_form_of_another_page_does_nothing(
     visitor: Visitor, place: Place, headers: Mapping[str, str]
 ) -> None:
     """Even with the cookie and the token; the same form from its own page works."""
-    before = place.notes.read_bytes()
+    before = place.document()
     token = visitor.token()
     assert adds(stranger(visitor, headers), token) == 403
-    assert place.notes.read_bytes() == before
+    assert place.document() == before
     own = {"Origin": f"http://{urlsplit(visitor.link).netloc}", "Sec-Fetch-Site": "same-origin"}
     assert adds(stranger(visitor, own), token) == 303
 
@@ -98,21 +98,21 @@ def test_a_form_of_another_page_does_nothing(
 @pytest.mark.parametrize("token", ["", "x", "ä"])
 def test_a_form_without_its_token_does_nothing(visitor: Visitor, place: Place, token: str) -> None:
     """On every route that changes something."""
-    before = place.notes.read_bytes()
+    before = place.document()
     for route in ROUTES:
         assert visitor.send_form(route, csrf=token, module="word-count").status == 403
         assert visitor.send_form(route, module="word-count").status == 403
-    assert place.notes.read_bytes() == before
+    assert place.document() == before
     assert "word-count 1.0.0" in visitor.get().text
 
 
 def test_looking_changes_nothing(visitor: Visitor, place: Place) -> None:
     """No GET on any route changes notes, modules, grants or questions."""
-    before = place.notes.read_bytes(), visitor.get().text.partition("From the ledger")[0]
+    before = place.document(), visitor.get().text.partition("From the ledger")[0]
     fields = f"csrf={visitor.token()}&module=word-count&action=words&text=x"
     for route in ROUTES:
         visitor.get(f"{route}?{fields}")
-    after = place.notes.read_bytes(), visitor.get().text.partition("From the ledger")[0]
+    after = place.document(), visitor.get().text.partition("From the ledger")[0]
     assert before == after
 
 
