@@ -26,7 +26,10 @@ PAGE = Page(
         "Each leaves its hash in the chain, which still verifies; so do checkpoints from before.",
         "A tool's event that names its own `retainLogs` stays that long, where that is longer.",
         "Without `--older-than` and `--before`, only events that name one are archived.",
-        "Records of archives and checkpoints, and events that fill tables, are never archived.",
+        (
+            "Records of archives and checkpoints, events that fill tables, and approvals and violations "
+            "of modules are never archived."
+        ),
     ),
     examples=(
         ("consentry audit retain --older-than 90d --dry-run", "what would be archived"),

@@ -39,8 +39,9 @@ def signoff_page(answer: SignoffAnswer) -> Iterator[str]:
 @cache
 def style() -> str:
     """The only style of the page."""
-    folder = files("consentry.record")
-    return "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _STYLES)
+    return "".join(
+        files("consentry.record").joinpath(name).read_text(encoding="utf-8") for name in _STYLES
+    )
 
 
 def policy() -> str:
