@@ -9,6 +9,8 @@ from http.client import HTTPException
 
 import pytest
 
+from tests.cli.conftest import CommandLine
+from tests.cli.terminals import at_terminal
 from tests.examples.boards import (
     HONEST,
     INTERRUPTED,
@@ -72,9 +74,7 @@ def test_killed_before_it_took_effect_nothing_did_and_it_can_be_applied_again(
     with board_at(place) as link:
         visitor = Visitor(link).enter()
         page = visitor.get().text
-        assert (
-            f"To be recovered Something was under way and is not on record as ended. {''}" in page
-        )
+        assert "To be recovered Something was under way and is not on record as ended." in page
         assert f"{TAGS} was being applied" in page
         assert tagged(place) == 0
         said = visitor.press("/changes/recover", "")
@@ -187,7 +187,11 @@ def test_what_cannot_be_settled_blocks_the_notes_until_an_operator_says_so(place
         before = place.document()
         assert "rejected tx-blocked" in visitor.post("/notes/add", text="another").text
         assert place.document() == before
-        place.run("consentry", "tx", "resolve", tx, "--reason", "looked at the notes myself")
+        line = CommandLine(place.folder, place.environ)
+        with at_terminal(line, "tx", "resolve", tx, "--reason", "looked at the notes") as terminal:
+            terminal.answer("", "a")
+            terminal.answer("", "resolve")
+            assert terminal.ended() == 0, terminal.screen
         assert "To be recovered" not in visitor.get().text
         visitor.post("/notes/add", text="a third")
         assert place.notes()[-1]["text"] == "a third"
