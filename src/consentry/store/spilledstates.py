@@ -75,22 +75,28 @@ class SpilledKind:
         self._changed: set[str] = set()
         self._keys = 0
         self._spilled = False
+        # Whoever asks in vain puts next: that it is not there need not be found out twice.
+        self._missed: str | None = None
 
     def get(self, key: str) -> State | None:
         """The record of that key."""
         found = self._held.pop(key, None) or self._fetched(key)
         if found is None:
+            self._missed = key
             return None
         self._hold(key, found)
         return found[1]
 
     def put(self, key: str, state: State) -> None:
         """Keeps it in place of the one before."""
-        found = self._held.pop(key, None) or self._fetched(key)
+        found = self._held.pop(key, None)
+        if found is None and key != self._missed:
+            found = self._fetched(key)
         if found is None:
             place, self._keys = self._keys, self._keys + 1
         else:
             place = found[0]
+        self._missed = None
         self._changed.add(key)
         self._hold(key, (place, state))
 
