@@ -1,15 +1,22 @@
 """Transactions in the ledger of a command line, put there as an application and its modules would."""
 
-from collections.abc import Callable, Iterator, Sequence
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from consentry.base.clock import Clock
+from consentry.base.units import Duration
 from consentry.base.values import replace
+from consentry.decide.documentstore import BeforeWrite, Commit, CommitRecord, Snapshot
+from consentry.decide.statechange import EntityName
+from consentry.decide.txstep import Stage, Step
 from consentry.declare.hostdescription import CommandDeclaration, HostDescription, MutationScope
 from consentry.enforce.broker import ModuleCall
 from consentry.service.modulehost import HostCommand, ModuleHost
-from consentry.service.transactionplace import USUAL_TERMS, TxTerms
+from consentry.service.transactionplace import USUAL_TERMS, TxPlace, TxTerms
+from consentry.store.documents import StoredDocument
+from consentry.store.journal import Journal
 from consentry.store.transactions import StoredTransactions
 from tests.cli.conftest import CommandLine
 from tests.cli.moduleplaces import granted, journal_of, package, told
@@ -109,3 +116,76 @@ def transitions(line: CommandLine, tx_id: str) -> Sequence[tuple[str, str]]:
         for each in found
         if each["type"] == "transaction.transition"
     ]
+
+
+def under_way(
+    line: CommandLine, tx_id: str, *, rolls_back: bool = False, is_gone: bool = False
+) -> None:
+    """Leaves it as a process does that is about to commit: this one, or one that was killed just then."""
+    with journal_of(line) as journal:
+        stored = StoredTransactions(journal)
+        attempt = stored.required(tx_id)
+        place = TxPlace(journal, _document(journal, attempt.document_id))
+        worker = place.worker()
+        if is_gone:
+            process = subprocess.Popen(["/bin/true"])
+            process.wait()
+            worker = replace(worker, process=replace(worker.process, pid=process.pid))
+        now = place.now()
+        if rolls_back:
+            after, stage = attempt.rolling_back("undo-1", worker, now), Stage.ROLLBACK
+        else:
+            after, stage = attempt.applying("apply-1", worker, now), Stage.APPLY
+        stored.take(Step(attempt.state, after, stage, place.caller()))
+
+
+class Unreachable:
+    """A host's own store that answers nothing once a commit is asked for, and cannot say what became of it."""
+
+    def __init__(self, document_id: str = "own-notes") -> None:
+        self.document_id = document_id
+
+    def read(self, names: Iterable[EntityName] | None = None) -> Snapshot:  # noqa: ARG002 - the protocol's
+        """Nothing is in it yet."""
+        return Snapshot("revision-0", {})
+
+    def commit(self, commit: Commit, check: BeforeWrite) -> CommitRecord:  # noqa: ARG002 - as above
+        """The connection is gone."""
+        raise OSError("the connection was dropped")
+
+    def settle(self, commit: Commit) -> CommitRecord | None:  # noqa: ARG002 - as above
+        """Still gone."""
+        raise OSError("no route to the store")
+
+
+def blocked(line: CommandLine, document: str = "own-notes") -> str:
+    """The id of a transaction that could not be settled, and blocks its document from then on."""
+    terms = TxTerms(recovery=Duration(0))
+    with writing_host(line, document=Unreachable(document), terms=terms) as application:
+        attempt = application.change(adding(), "Add a note")
+        assert attempt.state == "FAILED_TERMINAL", attempt
+        return attempt.tx_id
+
+
+def unsettled(line: CommandLine) -> str:
+    """The id of a transaction of which nobody can say yet what became of it."""
+    with writing_host(line, document=Unreachable()) as application:
+        attempt = application.change(adding(), "Add a note")
+        assert attempt.state == "RECOVERY_PENDING", attempt
+        return attempt.tx_id
+
+
+def _document(journal: Journal, document_id: str) -> StoredDocument:
+    return StoredDocument(journal.database, journal.clock, journal.ids, document_id)
+
+
+def edited_preview(line: CommandLine, tx_id: str, old: str, new: str) -> None:
+    """Somebody who can write the store puts other words into what is kept of a transaction."""
+    with journal_of(line) as journal, journal.database.writing() as transaction:
+        query = "SELECT preview FROM transaction_content WHERE tx_id = ?"
+        ((text,),) = transaction.rows(query, (tx_id,))
+        assert old in str(text)
+        edited = str(text).replace(old, new)
+        transaction.run(
+            "UPDATE transaction_content SET preview = ? WHERE tx_id = ?", (edited, tx_id)
+        )

@@ -94,10 +94,9 @@ def view_lines(output: Output, view: TxView) -> Iterator[str]:
     if view.events_before:
         yield f"  {view.events_before} earlier events are left out: consentry audit log has them"
     for each in view.events:
-        said = safe_line(f"{each.said}, by {each.actor}", limit=_MOST)
-        yield from hanging(
-            f"  {each.at.shown()}  ", f"{said}  {safe_line(each.event_id)}", indent=4
-        )
+        yield from hanging(f"  {each.at.shown()}  ", safe_line(each.said, limit=_MOST), indent=4)
+        by = safe_line(each.actor, limit=_MOST)
+        yield from hanging("    ", f"by {by}  {safe_line(each.event_id)}")
 
 
 def outcome_lines(attempt: Attempt) -> Iterator[str]:
@@ -153,8 +152,8 @@ def _facts(view: TxView) -> Iterator[tuple[str, str]]:
     if rule is not None:
         who = f", by {rule.approver}" if rule.approver is not None else ""
         yield "approval", safe_line(f"{rule.level}{who}, because: {rule.reason}", limit=_MOST)
-    asked = f", changed {attempt.changed_at.shown()}"
-    yield "asked", f"{attempt.created_at.shown()} by {safe_line(origin.proposed_by)}{asked}"
+    yield "asked", f"{attempt.created_at.shown()} by {safe_line(origin.proposed_by)}"
+    yield "changed", attempt.changed_at.shown()
     if attempt.base_revision is not None:
         change = f"{attempt.base_revision} → {attempt.candidate_revision}"
         yield "revision", safe_line(change, limit=_MOST)

@@ -19,10 +19,10 @@ _END: Final = (
     "WHERE tx_id = ? AND attempt_no = ? AND preview IS NOT NULL"
 )
 _SUMMARY: Final = re.compile(
-    r'"summary":\{"add":(\d+),"move":(\d+),"remove":(\d+),"replace":(\d+)\},'
+    r'"summary":\{"add":(?P<add>\d+),"move":(?P<move>\d+),"remove":(?P<remove>\d+),'
+    r'"replace":(?P<replace>\d+)\},'
     r'"track":"[a-z]+","txId":"[^"]*"\}$'
 )
-_ORDER: Final = (Op.ADD, Op.MOVE, Op.REMOVE, Op.REPLACE)
 
 
 def summary_of(journal: Journal, attempt: Attempt) -> Mapping[str, int] | None:
@@ -31,5 +31,5 @@ def summary_of(journal: Journal, attempt: Attempt) -> Mapping[str, int] | None:
         for (end,) in view.rows(_END, (attempt.tx_id, attempt.attempt_no)):
             found = _SUMMARY.search(str(end))
             if found is not None:
-                return {op.value: int(found[at]) for at, op in enumerate(_ORDER, 1)}
+                return {op.value: int(found[op.value]) for op in Op}
     return None
