@@ -249,6 +249,7 @@ def test_table_and_commands_agree() -> None:
         "why",
         "report",
         "audit",
+        "drill",
         "session",
         "purge",
         "explain",
