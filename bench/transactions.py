@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter_ns
 from typing import Final
 
+from bench import signoff
 from bench.modulestores import BY, Ground, typical
 from bench.report import Sample, heading, row
 from consentry.base.canonical import Json
@@ -64,7 +65,7 @@ def run() -> bool:
     with TemporaryDirectory(dir=Path.cwd()) as folder:
         place = Path(folder).resolve()
         met = [_applied(place), _previewed(), _on_a_server()]
-
+    met.append(signoff.run())
     return all(met)
 
 
