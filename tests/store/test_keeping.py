@@ -6,10 +6,20 @@ from consentry.base.clock import Instant, ManualClock
 from consentry.base.errors import ConsentryError
 from consentry.base.units import Duration
 from consentry.decide.grant import GrantScope
+from consentry.decide.identity import Role
 from consentry.decide.lasting import Lasts
 from consentry.decide.permit import PermitOrder
 from consentry.decide.question import Outcome
 from consentry.decide.session import SessionKind
+from consentry.decide.statechange import read_operations
+from consentry.decide.txattempt import Attempt
+from consentry.decide.txparts import TxOrigin
+from consentry.record.transactionstates import TransactionState
+from consentry.service.approvals import Desk
+from consentry.service.transactionplace import TxPlace
+from consentry.service.transactions import Transactions
+from consentry.store.documents import StoredDocument
+from consentry.store.journal import Journal
 from consentry.store.keeping import close_for_good, count_without_effect, remove_without_effect
 from consentry.store.ledger import Ledger
 from tests.decide.samples import (
@@ -28,7 +38,17 @@ from tests.store.escalating import ask_of, asked, saved
 from tests.store.keepers import Keepers, all_rows, events, pass_time
 
 DAY = Duration.parse("1d")
-KEPT = ("approval_request", "consent", "capability_grant", "acceptance", "permit", "session")
+KEPT = (
+    "approval_request",
+    "consent",
+    "capability_grant",
+    "acceptance",
+    "permit",
+    "session",
+    "transaction_attempt",
+    "transaction_content",
+    "transaction_key",
+)
 TABLES = (*KEPT, "machine")
 NONE = dict.fromkeys(KEPT, 0)
 
@@ -92,6 +112,7 @@ def test_what_was_settled_goes_once_it_is_old_enough(keepers: Keepers) -> None:
     keepers.sessions.end(ended.session_id)
     assert removed(keepers, NOW) == NONE
     assert removed(keepers, Instant(NOW.unix_ms + 1)) == {
+        **NONE,
         "approval_request": 1,
         "consent": 2,
         "capability_grant": 1,
@@ -113,6 +134,7 @@ def test_what_ran_out_by_itself_goes_too(keepers: Keepers) -> None:
     keepers.sessions.end(session.session_id)
     after = keepers.clock.now().plus(MINUTE)
     assert removed(keepers, after) == {
+        **NONE,
         "approval_request": 0,
         "consent": 2,
         "capability_grant": 1,
@@ -199,3 +221,32 @@ def test_a_ledger_that_was_closed_for_good_takes_no_event(keepers: Keepers, stor
     with pytest.raises(ConsentryError) as caught:
         keepers.machines.register("another")
     assert caught.value.exit_status == 5
+
+
+def test_transactions_that_came_to_nothing_go_with_all_they_were_about(keepers: Keepers) -> None:
+    """Rejected and rolled back, with every attempt, key and content; what can be taken back stays."""
+    journal = Journal(keepers.ledger, keepers.ids, keepers.clock, keepers.context)
+    document = StoredDocument(keepers.ledger.database, keepers.clock, keepers.ids, "board")
+    changes = Transactions(TxPlace(journal, document), Desk(journal))
+    own = TxOrigin("board", OWNER, "change notes")
+
+    def added(name: str) -> Attempt:
+        return changes.change(
+            own, read_operations([{"op": "add", "path": f"/notes/{name}", "value": 1}])
+        )
+
+    kept, back, unfit = added("a"), added("b"), added("a")
+    changes.roll_back(back.tx_id)
+    changes.preview_again(unfit.tx_id)
+    changes.reject(unfit.tx_id, OWNER, Role.OWNER)
+    assert removed(keepers, NOW) == NONE, "nothing is old enough"
+    pass_time(keepers, MINUTE)
+    gone = removed(keepers, keepers.clock.now())
+    assert gone == {
+        **NONE,
+        "transaction_attempt": 3,
+        "transaction_content": 3,
+        "transaction_key": 2,
+    }
+    assert [each.tx_id for each in changes.listed()] == [kept.tx_id]
+    assert changes.roll_back(kept.tx_id).state is TransactionState.ROLLED_BACK

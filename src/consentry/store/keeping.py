@@ -1,8 +1,9 @@
 """How long rows are kept that have no effect any more, and how they go.
 
 Only rows of `decide`'s tables ever go: settled requests, spent and expired permits, consents that
-were used or revoked or have run out, withdrawn acceptances, revoked grants, and sessions that are
-over. What decides anything today stays, and so does every event: what a row said is in the ledger.
+were used or revoked or have run out, withdrawn acceptances, revoked grants, sessions that are over,
+and transactions that were rejected or rolled back, with all that they were about. One that was applied
+stays: it can be taken back. What decides anything today stays, and so does every event: what a row said is in the ledger.
 
 A row that another one still leans on stays with it. A request goes before, or together with, what
 it gave rise to: were the consent to go alone, the same approval could give another one. A session
@@ -16,6 +17,10 @@ from typing import Final
 from consentry.base.clock import Instant
 from consentry.store.database import Database, Transaction
 
+_NO_ATTEMPT: Final = (
+    "NOT EXISTS (SELECT 1 FROM transaction_attempt WHERE transaction_attempt.tx_id = {0}.tx_id "
+    "AND transaction_attempt.attempt_no = {0}.attempt_no)"
+)
 # In this order: what a row leans on is gone, or not, before the row is looked at.
 _WITHOUT_EFFECT: Final[Mapping[str, str]] = {
     "approval_request": "status <> 'pending' AND kind <> 'escalation' AND answered_at < ?",
@@ -38,6 +43,13 @@ _WITHOUT_EFFECT: Final[Mapping[str, str]] = {
         "AND NOT EXISTS (SELECT 1 FROM capability_grant "
         "WHERE capability_grant.session_id = session.session_id)"
     ),
+    # All attempts of a transaction that came to nothing, with what they would have changed.
+    "transaction_attempt": (
+        "EXISTS (SELECT 1 FROM transaction_attempt AS ended WHERE ended.tx_id = transaction_attempt.tx_id "
+        "AND ended.state IN ('REJECTED', 'ROLLED_BACK') AND ended.changed_at < ?)"
+    ),
+    "transaction_content": _NO_ATTEMPT.format("transaction_content"),
+    "transaction_key": _NO_ATTEMPT.format("transaction_key"),
 }
 
 
