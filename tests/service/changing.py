@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from consentry.base.canonical import Json
+from consentry.decide.documentstore import DocumentStore
 from consentry.decide.txattempt import Attempt
 from consentry.declare.hostdescription import (
     ApprovalLevel,
@@ -22,7 +23,7 @@ from consentry.enforce.broker import ModuleCall
 from consentry.record.transactionstates import TransactionState
 from consentry.service.actionoutcome import ActionOutcome
 from consentry.service.modulehost import ModuleHost
-from tests.service.modulehosting import READ, STORE, WRITE, Board, package
+from tests.service.modulehosting import FOR_GOOD, READ, STORE, WRITE, Board, package
 
 APPLIED, REJECTED = TransactionState.APPLIED, TransactionState.REJECTED
 PENDING, APPROVED = TransactionState.APPROVAL_PENDING, TransactionState.APPROVED
@@ -90,6 +91,22 @@ class ChangingBoard(Board):
         if capabilities:
             self.grant(*capabilities)
 
+    def keep_in(self, document: DocumentStore, **changes: Any) -> None:
+        """The application is started again, and keeps its notes in a store of its own."""
+        self.host.close()
+        self.host = self.opened(document=document, **changes)
+
+    def start_with(self, store: DocumentStore, **changes: Any) -> None:
+        """The same, with the usual module granted for good what its changes need."""
+        self.keep_in(store, **changes)
+        assert self.take(package(("notes.add", "notes.edit")))["ok"]
+        self.grant(WRITE, decision=FOR_GOOD)
+
+    def roll_backs(self) -> list[str]:
+        """How the roll-backs of violations ended, as they are on record."""
+        kinds = ("capability.rollback.executed", "capability.rollback.failed")
+        return [each["type"] for each in self.events(*kinds)]
+
     def change(self, action: str, *operations: Json, **how: Any) -> ActionOutcome:
         """Has the module call a command with these operations."""
         return self.call(action, arguments=list(operations), **how)
@@ -120,6 +137,3 @@ def _write_what_is_given(call: ModuleCall) -> str:
     if given:
         call.write(given)
     return "asked"
-
-
-__all__ = ["READ", "STORE", "WRITE"]

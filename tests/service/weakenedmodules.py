@@ -18,6 +18,7 @@ from consentry.enforce.broker import CapabilityRejected, ModuleCall
 from consentry.service import actionchange, modulegate, modulepowers
 from consentry.service.moduleactions import ActionRunner
 from consentry.service.modulegate import ModuleGate
+from consentry.service.transactionwatch import ModuleWatch
 from consentry.store.ledger import Change
 from consentry.store.modulechecks import ModuleChecks, Recording
 from consentry.store.modulestorage import StoredModuleStorage
@@ -142,6 +143,13 @@ def without_command_rules() -> Iterator[None]:
 def without_paths() -> Iterator[None]:
     """What a command says that it changes is not looked at."""
     with patch.object(PathSet, "covers", lambda _paths, _pointer: True):
+        yield
+
+
+@contextmanager
+def without_watching() -> Iterator[None]:
+    """Once its first write is made, a change is applied whatever becomes of the grant."""
+    with patch.object(ModuleWatch, "require", lambda _watch, _attempt: None):
         yield
 
 

@@ -12,12 +12,14 @@ What is refused after writes began, and what nobody knows, goes to `transactionr
 same way, from the journal of the attempt: every entity has to be what the attempt left, or it is refused.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
 from consentry.base.codes import Code
 from consentry.base.errors import ConsentryError, LedgerProblem, Refused
 from consentry.decide.documentstore import Commit, CommitRecord, KeyGivenUp, StoreConflict
+from consentry.decide.statechange import EntityWrite
 from consentry.decide.txattempt import Attempt
 from consentry.decide.txparts import ErrorClass, RecoveryAction, TxError
 from consentry.decide.txpreview import revision_after
@@ -33,34 +35,13 @@ from consentry.service.transactionplace import (
     has_taken_effect,
 )
 from consentry.service.transactionrecovery import Recovery
+from consentry.service.transactionrefusal import steps_of_refusal
+from consentry.service.watchedwrites import WatchedWrites
 from consentry.store.modulechecks import Recording
 from consentry.store.rows import Overtaken
 
 _S = TransactionState
 _MOST_TRIES: Final = 16
-_ASKED_EVERY: Final = 32
-"""So many writes go by before the watch is asked again; it is always asked before and after all."""
-
-
-class _Watched:
-    """What the store calls before each of its writes, and once more before all take effect."""
-
-    def __init__(self, place: TxPlace, attempt: Attempt, writes: int) -> None:
-        self._place = place
-        self._attempt = attempt
-        self._last = writes + 1
-        self._calls = 0
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether anything may have been written."""
-        return self._calls > 1
-
-    def __call__(self) -> None:
-        """Raises where it must not go on."""
-        self._calls += 1
-        if self._calls in (1, self._last) or self._calls % _ASKED_EVERY == 0:
-            self._place.watch.require(self._attempt)
 
 
 class Applying:
@@ -114,44 +95,58 @@ class Applying:
             against = begun.lapsed(now)
             beside = NOTHING if against is not None else place.watch.begin(begun)
         except CapabilityRejected as refused:
-            return self._failed(begun, _refusal(refused), caller, step, refused)
+            return self._refused(begun, refused, caller, step)
         if against is not None:
             return self._failed(begun, against, caller, step)
         begun = place.stored.take(step, drafts=beside.drafts, change=beside.change)
+        return self._committed(begun, writes, caller)
+
+    def _committed(self, begun: Attempt, writes: Sequence[EntityWrite], caller: Caller) -> Attempt:
+        """What comes of the commit itself, however the store ends it."""
+        place, since = self._place, begun.changed_at.unix_ms
         commit = apply_commit(begun, writes)
-        watched = _Watched(place, begun, len(writes))
+        watched = WatchedWrites(place, begun, len(writes))
         try:
             record = place.document.commit(commit, watched)
-        except CapabilityRejected as refused:
-            if not watched.has_begun:
-                return self._failed(begun, _refusal(refused), caller, refused=refused)
-            return self._recovery.violated(begun, refused, caller)
         except StoreConflict as conflict:
             return self._failed(begun, _conflict(conflict), caller)
         except KeyGivenUp:
             return place.stored.required(begun.tx_id, begun.attempt_no)
         except BaseException as problem:  # noqa: BLE001 - also an interrupt leaves it unknown
-            return self._unknown(begun, problem, caller)
-        return self._noted(begun, commit, record, caller, now.unix_ms)
+            refusal = watched.refusal
+            if refusal is None or not isinstance(problem, Exception):
+                return self._unknown(begun, problem, caller)
+            if problem is refusal and not watched.has_begun:
+                return self._refused(begun, refusal, caller)
+            return self._recovery.violated(begun, refusal, caller)
+        refusal = watched.refused_after_all()
+        if refusal is not None:
+            return self._recovery.violated(begun, refusal, caller)
+        return self._noted(begun, commit, record, caller, since)
 
     def _failed(
-        self,
-        begun: Attempt,
-        error: TxError,
-        caller: Caller,
-        first: Step | None = None,
-        refused: CapabilityRejected | None = None,
+        self, begun: Attempt, error: TxError, caller: Caller, first: Step | None = None
     ) -> Attempt:
         """It came to nothing before a write; `first` is the step to `APPLYING` where it is not taken yet."""
+        failed = Step(_S.APPLYING, begun.failed(error, self._place.now()), Stage.APPLY, caller)
+        steps = [failed] if first is None else [first, failed]
+        return self._taken(begun, steps, NOTHING)
+
+    def _refused(
+        self, begun: Attempt, refused: CapabilityRejected, caller: Caller, first: Step | None = None
+    ) -> Attempt:
+        """The same, because the module may not."""
         place = self._place
-        beside = (
-            NOTHING if refused is None else place.watch.refused(begun, refused, after_writes=False)
-        )
-        failed = begun.failed(error, place.now())
-        steps = [Step(_S.APPLYING, failed, Stage.APPLY, caller)]
-        if first is not None:
-            steps.insert(0, first)
-        return self._taken(begun, steps, beside)
+        steps = steps_of_refusal(place, begun, refused, Stage.APPLY, caller)
+        beside = place.watch.refused(begun, refused, after_writes=False)
+        return self._taken(begun, steps if first is None else [first, *steps], beside)
+
+    def _may_be_there(self, commit: Commit) -> bool:
+        """Whether a commit that was refused may have taken effect all the same: a no is not believed either."""
+        try:
+            return self._place.document.read(()).revision == commit.revision
+        except Exception:  # noqa: BLE001 - a store may raise anything
+            return True
 
     def _noted(
         self, begun: Attempt, commit: Commit, record: CommitRecord, caller: Caller, since_ms: int
@@ -217,9 +212,9 @@ class Applying:
         _require_as_left(place, attempt, differs(place.document, writes) is None)
         begun = place.stored.take(step)
         undone = tuple(each.undone for each in writes)
-        base = place.document.read(()).revision
-        commit = commit_of(begun, undone, base, revision_after(base, undone, begun.commit_key))
         try:
+            base = place.document.read(()).revision
+            commit = commit_of(begun, undone, base, revision_after(base, undone, begun.commit_key))
             _require_as_left(place, begun, differs(place.document, writes) is None)
             record = place.document.commit(commit, lambda: None)
         except KeyGivenUp:
@@ -237,7 +232,7 @@ class Applying:
         try:
             return stored.take(*steps, drafts=beside.drafts, change=beside.change)
         except Overtaken:
-            if begun.state is _S.APPLYING and len(steps) > 1:
+            if begun.state is _S.APPLYING and steps[0].after.state is _S.APPLYING:
                 raise
             return stored.required(begun.tx_id, begun.attempt_no)
 
@@ -263,18 +258,6 @@ def _require_as_left(place: TxPlace, attempt: Attempt, is_as_left: bool) -> None
             f"what `{attempt.tx_id}` changed in `{place.document.document_id}` was changed since"
         )
         raise Refused(Code.TX_CONFLICT, message)
-
-
-def _refusal(refused: CapabilityRejected) -> TxError:
-    rejection = refused.rejection
-    return TxError(
-        rejection.code.value,
-        ErrorClass.REJECTED,
-        safe_to_retry=True,
-        action=RecoveryAction.PREVIEW_AGAIN,
-        why=rejection.why or rejection.code.value,
-        capability_id=rejection.capability_id,
-    )
 
 
 def _conflict(conflict: StoreConflict) -> TxError:

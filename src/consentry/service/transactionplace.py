@@ -67,6 +67,10 @@ class Watch(Protocol):
         """What is recorded together with the step that a refusal leads to."""
         ...
 
+    def is_final(self, origin: TxOrigin) -> bool:
+        """Whether a refusal ends the transaction, so that no later preview brings it back."""
+        ...
+
     def undone(self, attempt: Attempt, /, broken: Violation, *, failed: bool) -> Recording:
         """What is recorded when the end of a roll-back is known that a violation forced."""
         ...
@@ -88,6 +92,10 @@ class Unwatched:
     def refused(self, _: Attempt, refused: CapabilityRejected, *, after_writes: bool) -> Recording:  # noqa: ARG002 - the protocol's
         """Nothing besides."""
         return NOTHING
+
+    def is_final(self, origin: TxOrigin) -> bool:  # noqa: ARG002 - as above
+        """Nobody refuses anything here."""
+        return False
 
     def undone(self, _: Attempt, broken: Violation, *, failed: bool) -> Recording:  # noqa: ARG002 - as above
         """Nothing besides."""
@@ -168,7 +176,7 @@ def apply_commit(attempt: Attempt, writes: Sequence[EntityWrite]) -> Commit:
 
 
 def has_taken_effect(document: DocumentStore, commit: Commit, record: CommitRecord) -> bool:
-    """Whether the document is what the commit said; True where others have moved it on since.
+    """Whether the document is what the commit said; or its log says so, where others have moved it on since.
 
     A store is not taken at its word: what it says it wrote is read back.
     """
@@ -176,7 +184,7 @@ def has_taken_effect(document: DocumentStore, commit: Commit, record: CommitReco
         return False
     found = document.read([each.name for each in commit.writes])
     if found.revision != commit.revision:
-        return found.revision != commit.base_revision
+        return found.revision != commit.base_revision and document.settle(commit) == record
     return _first_other(found, commit.writes) is None
 
 

@@ -43,6 +43,7 @@ from consentry.service.approvals import Desk, Waits
 from consentry.service.transactionapply import Applying
 from consentry.service.transactionplace import CALL_PREFIX, NOTHING, TxPlace
 from consentry.service.transactionrecovery import Recovery
+from consentry.service.transactionrefusal import not_worked_out, steps_of_refusal
 from consentry.store.asking import Asking
 from consentry.store.documents import keeper_of
 from consentry.store.journal import Journal
@@ -143,9 +144,12 @@ class Transactions:
         """Looks into everything of this document that nobody works on any more."""
         return self._recovery.settle_all()
 
-    def resolve(self, tx_id: str, by: Identity, role: Role, reason: str) -> Attempt:
+    def resolve(self, tx_id: str, by: Identity, role: Role | str, reason: str) -> Attempt:
         """Lets the document take changes again after one that could not be settled; that one stays over."""
-        attempt = self.place.required(tx_id)
+        attempt, role = self.place.required(tx_id), Role(role)
+        if role not in (Role.OWNER, Role.OPERATOR):
+            message = f"only somebody who is `operator` may let a document go again, not `{role}`"
+            raise Refused(Code.TX_STATE, message)
         self.place.stored.resolve(attempt, by, role, reason)
         return attempt
 
@@ -180,10 +184,11 @@ class Transactions:
     ) -> Attempt:
         place = self.place
         try:
+            # Before the document is looked at: whoever may not change it is told nothing of it.
+            place.watch.check(begun.origin, operations)
             found = place.document.read(entities_of(operations))
             done = worked_out(found.entities, operations)
             _require_change(done)
-            place.watch.check(begun.origin, operations)
         except (BadInput, CapabilityRejected) as problem:
             return self._failed(begun, steps, operations, caller, problem, after)
         now = place.now()
@@ -228,26 +233,14 @@ class Transactions:
         after: Attempt | None,
     ) -> Attempt:
         """No preview: what was asked for is kept, and why it came to nothing."""
-        beside = NOTHING
+        place, beside = self.place, NOTHING
         if isinstance(problem, CapabilityRejected):
-            code, kind = problem.rejection.code.value, ErrorClass.REJECTED
-            why, capability_id = problem.rejection.why, problem.rejection.capability_id
-            beside = self.place.watch.refused(begun, problem, after_writes=False)
+            steps += steps_of_refusal(place, begun, problem, Stage.PREVIEW, caller)
+            beside = place.watch.refused(begun, problem, after_writes=False)
         else:
-            code, kind, capability_id = problem.code.value, ErrorClass.CONFLICT, None
-            at = None if problem.where is None else problem.where.field
-            why = problem.message if at is None else f"{at}: {problem.message}"
-        error = TxError(
-            code,
-            kind,
-            safe_to_retry=True,
-            action=RecoveryAction.PREVIEW_AGAIN,
-            why=why or code,
-            capability_id=capability_id,
-        )
-        failed = begun.failed(error, self.place.now())
-        steps.append(Step(begun.state, failed, Stage.PREVIEW, caller))
-        return self.place.stored.begin(steps, Drawn(operations), None, after, beside)
+            failed = begun.failed(not_worked_out(problem), place.now())
+            steps.append(Step(begun.state, failed, Stage.PREVIEW, caller))
+        return place.stored.begin(steps, Drawn(operations), None, after, beside)
 
 
 def found_transaction(stored: StoredTransactions, named: str) -> str:

@@ -20,6 +20,7 @@ from consentry.decide.capabilitycheck import (
     Rejection,
     Standing,
 )
+from consentry.decide.modulemode import ModuleMode
 from consentry.decide.moduleregistration import ActionRun
 from consentry.decide.statechange import Operation, pointer
 from consentry.decide.txattempt import Attempt, Violation
@@ -34,6 +35,7 @@ from consentry.service.transactionplace import NOTHING
 from consentry.store.capabilityevents import BY_SYSTEM, CapabilityFacts, capability_draft
 from consentry.store.journal import About, Journal
 from consentry.store.modulechecks import ModuleChecks, Recording, Use
+from consentry.store.modules import StoredModules
 
 _MOST_SHOWN: Final = 200
 
@@ -96,6 +98,11 @@ class ModuleWatch:
         said = Rejection(code, rejection.capability_id, rejection.why)
         return self._checks.rejecting(said, _run(attempt.origin, module, attempt.tx_id))
 
+    def is_final(self, origin: TxOrigin) -> bool:
+        """Whether the operator's mode blocks for good what was rejected (MODULES §mode-block-rejected)."""
+        is_module = origin.module is not None
+        return is_module and StoredModules(self._journal).mode().mode is ModuleMode.BLOCK_REJECTED
+
     def undone(self, attempt: Attempt, broken: Violation, *, failed: bool) -> Recording:
         """The end of a roll-back that a violation forced (MODULES §audit-5, §audit-6)."""
         module = attempt.origin.module
@@ -120,7 +127,8 @@ class ModuleWatch:
         module = origin.module
         if module is None:
             raise violation(WRITES, "no module is behind this")
-        wanted = Wanted(_run(origin, module, tx_id), origin.needed, module.module_id)
+        needed = tuple(sorted({*origin.needed, WRITES}))
+        wanted = Wanted(_run(origin, module, tx_id), needed, module.module_id)
         try:
             standing, result = self._gate.looked_at(wanted)
         except UsageProblem as gone:
