@@ -1,0 +1,468 @@
+"""The state machine of the proof of transactions: two programs, a model of them, and a witness of neither.
+
+Every rule runs an operation on the product and on the model, compares what each says of it, and then the
+whole state: what the events tell, what the tables hold, what the model knows. An operation is a tuple of
+plain values, so that a counterexample can be read. What befalls a program in the middle of an operation is a
+stroke (`transactionstrokes`), at one of its effects.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from typing import Any, ClassVar, Final, TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from consentry.base.clock import ManualClock
+from consentry.base.units import Duration
+from consentry.decide.identity import Role
+from consentry.store.database import Database, Dialect
+from consentry.store.migrations import migrate
+from consentry.store.sqlite import SqliteDatabase
+from consentry.store.steps import Step
+from tests.decide.samples import NOW, OTHER_MACHINE, OWNER
+from tests.record.samples import WRITER
+from tests.service.transactionboard import TERMS, VERSIONS
+from tests.service.transactionmodel import Model, Raised, Steps
+from tests.service.transactionprograms import NOTHING, Program
+from tests.service.transactionstrokes import BreakIn, Failing, Kill, Killed, Meanwhile, Stroke
+from tests.service.transactionwitness import Witness
+from tests.store.conftest import Store
+
+Operation: TypeAlias = tuple[Any, ...]
+LATER: Final = (700, 20_700, 61_300, 201_100)
+NOTHING_TO_DO: Final = ("nothing",)
+_LEASE: Final = TERMS.lease.milliseconds + 300
+
+_recent = st.integers(0, 5)
+_keys = st.sampled_from((None, None, None, "k1", "k2"))
+_entities = st.sampled_from(("/notes/a", "/notes/b", "/notes/c", "/other/x"))
+_ops = st.lists(
+    st.tuples(st.sampled_from(("put", "put", "put", "add", "replace", "remove")), _entities),
+    min_size=1,
+    max_size=3,
+    unique_by=lambda op: op[1],
+)
+_proposes = st.tuples(
+    st.just("propose"), st.sampled_from(("person", "module", "module")), st.booleans(), _ops
+)
+_BY_KIND: Final[dict[str, st.SearchStrategy[Operation]]] = {
+    "propose": _proposes,
+    "answer": st.tuples(st.just("answer"), _recent, st.sampled_from((True, True, False))),
+    "apply": st.tuples(st.just("apply"), _recent, _keys),
+    "back": st.tuples(st.just("back"), _recent, _keys),
+    "again": st.tuples(st.just("again"), _recent),
+    "rare": st.one_of(
+        st.tuples(st.just("reject"), _recent),
+        st.tuples(st.just("resolve"), _recent),
+        st.tuples(st.just("look"), _recent),
+        st.just(("settle",)),
+    ),
+    "wait": st.tuples(st.just("wait"), st.sampled_from(LATER)),
+    "module": st.one_of(
+        st.just(("grant",)),
+        st.just(("grant",)),
+        st.tuples(st.just("import"), st.sampled_from(VERSIONS)),
+        st.just(("revoke",)),
+        st.just(("remove",)),
+        st.tuples(st.just("mode"), st.sampled_from(("normal", "normal", "inspect-only"))),
+    ),
+    "takeaway": st.one_of(
+        st.just(("revoke",)),
+        st.just(("remove",)),
+        st.tuples(st.just("import"), st.sampled_from(VERSIONS)),
+        st.tuples(st.just("mode"), st.sampled_from(("inspect-only", "deny-all"))),
+    ),
+    "overtake": st.tuples(st.just("overtake"), _recent, st.sampled_from(("apply", "back", "look"))),
+}
+
+
+def _of(*kinds: str) -> st.SearchStrategy[Operation]:
+    return st.sampled_from(kinds).flatmap(_BY_KIND.__getitem__)
+
+
+_STEPS: Final = ("propose", "answer", "apply", "apply", "back", "again", "rare")
+OPERATIONS: Final = _of(*_STEPS)
+"""What takes steps of transactions."""
+ANY: Final = _of(*_STEPS, "wait", "module", "module")
+OTHERS: Final = _of("apply", "back", "answer", "again", "takeaway", "overtake", "overtake", "rare")
+"""What comes in the middle."""
+PROGRAMS: Final = st.sampled_from((0, 1))
+PLACES: Final = st.sampled_from((0, 0, 1, 1, 2, 2, 3, 4, 5))
+HOW: Final = st.sampled_from(("before", "after", "yes", "no", "slow"))
+WHEN: Final = st.sampled_from(("before", "middle", "after"))
+
+
+FITTING: Final[dict[str, tuple[str, ...]]] = {
+    "answer": ("APPROVAL_PENDING",),
+    "apply": ("APPROVED", "APPLYING", "RECOVERY_PENDING"),
+    "back": ("APPLIED", "ROLLBACK_PENDING", "RECOVERY_PENDING"),
+    "again": ("FAILED_PRE_APPLY",),
+    "reject": ("FAILED_PRE_APPLY", "APPROVAL_PENDING"),
+    "resolve": ("FAILED_TERMINAL",),
+    "look": ("APPLYING", "ROLLBACK_PENDING", "RECOVERY_PENDING"),
+    "overtake": ("APPLYING", "ROLLBACK_PENDING", "APPROVED"),
+}
+"""What an operation on one transaction is mostly tried on."""
+
+
+class TransactionMachine(RuleBasedStateMachine):
+    """Two programs on one ledger and one document; the class is made for each test with what opens them."""
+
+    fresh: ClassVar[Callable[[ExitStack], tuple[Callable[[], Database], Callable[[], Database]]]]
+    writers: ClassVar[tuple[str, str]] = (WRITER, OTHER_MACHINE)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._closing = ExitStack()
+        self._open, self._open_documents = type(self).fresh(self._closing)
+        self.clock = ManualClock(NOW)
+        self.model = Model(NOW.unix_ms)
+        self.witness = Witness(self._open(), self._open_documents())
+        self.living: set[Any] = set()
+        self.programs: list[Program] = []
+        self._databases: list[tuple[Database, Database]] = []
+        self._values = 0
+        self._is_sound = False
+
+    def teardown(self) -> None:
+        """Whatever is left in the middle is settled by time and a look, or blocks the document."""
+        try:
+            if self._is_sound:
+                self._settle_everything()
+        finally:
+            self._closing.close()
+
+    def _settle_everything(self) -> None:
+        for _ in range(2):
+            self._pass(LATER[2])
+            for who in (0, 1):
+                self.act(who, ("settle",))
+        unsettled = {"APPLYING", "ROLLBACK_PENDING", "RECOVERY_PENDING"}
+        assert unsettled.isdisjoint(self.witness.attempts.values())
+
+    @initialize(is_granted=st.sampled_from((True, True, False)))
+    def begin(self, is_granted: bool) -> None:
+        """Two programs, one module, perhaps granted what it asks for."""
+        for number in (0, 1):
+            self._start(number)
+        self.act(0, ("import", VERSIONS[0]))
+        if is_granted:
+            self.act(0, ("grant",))
+
+    @rule(who=PROGRAMS, operation=ANY)
+    def act(self, who: int, operation: Operation) -> None:
+        """One program does something."""
+        operation = self._drawn(operation)
+        assert self._real(who, operation) == self._whole(who, operation)
+        self._compare()
+
+    @rule(who=PROGRAMS, operation=OPERATIONS, other=OTHERS, place=PLACES)
+    def act_at_once(self, who: int, operation: Operation, other: Operation, place: int) -> None:
+        """One program does something while the other is about to have an effect."""
+        operation, other = self._drawn(operation), self._drawn(other)
+        said: list[tuple[Any, ...]] = []
+
+        def meanwhile() -> None:
+            self.witness.look()
+            said.append(self._real(1 - who, other))
+            self.witness.look()
+
+        stroke = Meanwhile(place, meanwhile)
+        steps = self._steps(who, operation)
+        real = self._struck(who, operation, stroke)
+        if stroke.fell:
+            _advance(steps, place + 1)
+            assert said == [self._whole(1 - who, other)]
+        assert real == _ended(steps)
+        self._compare()
+
+    @rule(who=PROGRAMS, operation=OPERATIONS, step=st.sampled_from(tuple(Step)), when=WHEN, place=PLACES)
+    def crash(self, who: int, operation: Operation, step: Step, when: str, place: int) -> None:
+        """One program ends at an effect of what it does, and is started again."""
+        operation = self._drawn(operation)
+        kill = Kill(place, step, when)
+        steps = self._steps(who, operation)
+        try:
+            real = self._struck(who, operation, kill)
+        except Killed:
+            _advance(steps, place + 1 + kill.took_effect)
+            steps.close()
+            for each in self._databases[who]:
+                each.close()
+            self._start(who)
+        else:
+            assert not kill.fell
+            assert real == _ended(steps)
+        self._compare()
+
+    @rule(who=PROGRAMS, operation=OPERATIONS, how=HOW, place=st.integers(0, 2))
+    def fail(self, who: int, operation: Operation, how: str, place: int) -> None:
+        """The document store raises, is slow, or lies, at one commit or settling."""
+        operation = self._drawn(operation)
+        self.model.failing = (place, how)
+        real = self._struck(who, operation, Failing(place, how, self.clock))
+        assert real == self._whole(who, operation)
+        self.model.failing = None
+        self._compare()
+
+    @rule(
+        who=PROGRAMS,
+        operation=_of("apply", "apply", "apply", "back"),
+        other=_of("takeaway"),
+        ask=st.sampled_from((1, 2, 2, 3)),
+    )
+    def break_in(self, who: int, operation: Operation, other: Operation, ask: int) -> None:
+        """What a module was granted is taken away in the middle of its writes."""
+        operation = self._drawn(operation)
+        said: list[tuple[Any, ...]] = []
+        wanted: list[tuple[Any, ...]] = []
+
+        def meanwhile() -> None:
+            self.witness.look()
+            said.append(self._real(1 - who, other))
+            self.witness.look()
+
+        self.model.break_in = (0, ask, lambda: wanted.append(self._whole(1 - who, other)))
+        real = self._struck(who, operation, BreakIn(0, ask, meanwhile))
+        assert real == self._whole(who, operation)
+        assert said == wanted
+        self.model.break_in = None
+        self._compare()
+
+    def _start(self, number: int) -> None:
+        databases = (self._open(), self._open_documents())
+        for old in self.programs[number : number + 1]:
+            self.living.discard(old.process)
+        program = Program(*databases, self.writers[number], self.clock, self.living)
+        self.programs[number : number + 1] = [program]
+        self._databases[number : number + 1] = [databases]
+        self.model.living = self.living
+        self.witness.look()
+
+    def _struck(self, who: int, operation: Operation, stroke: Stroke) -> tuple[Any, ...]:
+        program = self.programs[who]
+        program.stroke = stroke
+        try:
+            return self._real(who, operation)
+        finally:
+            program.stroke = NOTHING
+
+    def _pass(self, milliseconds: int) -> None:
+        self.clock.advance(Duration(milliseconds))
+        self.model.now += milliseconds
+
+    def _drawn(self, operation: Operation) -> Operation:
+        """The operation with what it needs of this moment: values that are new, and whose transaction."""
+        self._is_sound = False
+        self._pass(1)
+        kind, *given = operation
+        if kind == "propose":
+            by, is_ruled, ops = given
+            version = None
+            if by == "module":
+                version = self.model.version or VERSIONS[0]
+            return (kind, version, is_ruled, [self._operation(*each) for each in ops])
+        if kind == "grant":
+            return (kind, self.model.version)
+        if kind in FITTING:
+            return (kind, self._one_of(FITTING[kind], given[0]), *given[1:])
+        return operation
+
+    def _one_of(self, states: tuple[str, ...], number: int) -> int | None:
+        """Which transaction: mostly one that this fits, 0 being for any."""
+        latest = [each[-1] for each in self.model.transactions]
+        fitting = [each["tx"] for each in latest if each["state"] in states]
+        known = fitting if number and fitting else [each["tx"] for each in latest]
+        return known[max(len(known) - 1 - number // 2, 0)] if known else None
+
+    def _operation(self, op: str, path: str) -> dict[str, Any]:
+        self._values += 1
+        _, kind, name = path.split("/")
+        if op == "put":
+            op = "replace" if (kind, name) in self.model.entities else "add"
+        asked: dict[str, Any] = {"op": op, "path": path}
+        return asked if op == "remove" else {**asked, "value": f"value {self._values}"}
+
+    def _real(self, who: int, operation: Operation) -> tuple[Any, ...]:
+        program, (kind, *given) = self.programs[who], operation
+        transactions = program.transactions
+        if kind == "wait":
+            self.clock.advance(Duration(given[0]))
+            return NOTHING_TO_DO
+        if given and given[0] is None and kind not in ("propose",):
+            return NOTHING_TO_DO
+        if kind == "overtake":
+            self.clock.advance(Duration(_LEASE))
+            tx, way = given
+            return self._real(who, (way, tx, None) if way != "look" else (way, tx))
+        ways: dict[str, Callable[..., tuple[Any, ...]]] = {
+            "propose": lambda *given: _told(program.propose(*given)),
+            "import": program.import_version,
+            "remove": program.remove,
+            "mode": program.set_mode,
+            "grant": program.grant,
+            "revoke": program.revoke,
+            "settle": lambda: (transactions.settle_all(), ("settled",))[1],
+        }
+        if kind in ways:
+            return program.do(lambda _: ways[kind](*given))
+        tx_id = self.witness.transactions[given[0]]
+        of_one: dict[str, Callable[..., tuple[Any, ...]]] = {
+            "answer": lambda is_yes: program.answer(tx_id, is_yes),
+            "apply": lambda key: _told(transactions.apply(tx_id, key)),
+            "back": lambda key: _told(transactions.roll_back(tx_id, key)),
+            "again": lambda: _told(transactions.preview_again(tx_id)),
+            "reject": lambda: _told(transactions.reject(tx_id, OWNER, Role.OWNER)),
+            "resolve": lambda: _resolved(program, tx_id),
+            "look": lambda: _told(transactions.look(tx_id)),
+        }
+        return program.do(lambda _: of_one[kind](*given[1:]))
+
+    def _steps(self, who: int, operation: Operation) -> Steps:
+        model, (kind, *given) = self.model, operation
+        me = (self.programs[who].process, self.writers[who])
+        if given and given[0] is None and kind not in ("propose",):
+            return _only(lambda: NOTHING_TO_DO)
+        if kind == "overtake":
+            tx, way = given
+            return self._overtaking(who, (way, tx, None) if way != "look" else (way, tx))
+        at_once: dict[str, Callable[..., tuple[Any, ...]]] = {
+            "wait": self._wait,
+            "import": model.import_version,
+            "remove": model.remove,
+            "mode": model.set_mode,
+            "grant": model.grant,
+            "revoke": model.revoke,
+        }
+        if kind in at_once:
+            return _only(lambda: at_once[kind](*given))
+        ways: dict[str, Callable[..., Steps]] = {
+            "propose": model.propose,
+            "answer": model.answer,
+            "apply": partial(model.apply, me),
+            "back": partial(model.roll_back, me),
+            "again": model.preview_again,
+            "reject": model.reject,
+            "resolve": model.resolve,
+            "look": partial(model.look, me),
+            "settle": partial(model.settle_all, me),
+        }
+        return ways[kind](*given)
+
+    def _overtaking(self, who: int, operation: Operation) -> Steps:
+        self.model.now += _LEASE
+        return (yield from self._steps(who, operation))
+
+    def _wait(self, milliseconds: int) -> tuple[Any, ...]:
+        self.model.now += milliseconds
+        return NOTHING_TO_DO
+
+    def _whole(self, who: int, operation: Operation) -> tuple[Any, ...]:
+        return _ended(self._steps(who, operation))
+
+    def _compare(self) -> None:
+        """The witness's word against the tables, and both against the model."""
+        witness, model = self.witness, self.model
+        witness.look()
+        witness.require_whole()
+        assert self.clock.now().unix_ms == model.now
+        names = witness.transactions
+        assert {
+            (names.index(tx), no): state for (tx, no), state in witness.attempts.items()
+        } == {
+            (each["tx"], each["no"]): each["state"]
+            for attempts in model.transactions
+            for each in attempts
+        }
+        assert witness.entities() == model.entities
+        log: dict[tuple[int, int], list[str]] = {}
+        for (tx, no, _, _), kind in model.log.items():
+            log.setdefault((tx, no), []).append(kind)
+        assert {(names.index(tx), no): kinds for (tx, no), kinds in witness.log().items()} == {
+            key: sorted(kinds) for key, kinds in log.items()
+        }
+        self._is_sound = True
+
+
+def _told(attempt: Any) -> tuple[Any, ...]:
+    return ("attempt", attempt.attempt_no, attempt.state.value)
+
+
+def _resolved(program: Program, tx_id: str) -> tuple[Any, ...]:
+    program.transactions.resolve(tx_id, OWNER, Role.OWNER, "looked at it")
+    return ("resolved",)
+
+
+def _only(act: Callable[[], tuple[Any, ...]]) -> Steps:
+    return act()
+    yield  # a generator that never waits
+
+
+def _advance(steps: Steps, times: int) -> None:
+    for _ in range(times):
+        try:
+            next(steps)
+        except (StopIteration, Raised):
+            return
+
+
+def _ended(steps: Steps) -> tuple[Any, ...]:
+    """What the model's operation comes to."""
+    try:
+        while True:
+            next(steps)
+    except StopIteration as ended:
+        said: tuple[Any, ...] = ended.value
+        return said
+    except Raised as refused:
+        return ("raised", refused.code)
+
+
+TABLES: Final = (
+    *("ledger_event", "ledger_head", "approval_request", "capability_grant", "session"),
+    *("module", "module_removed", "module_action", "module_block", "module_mode", "module_host"),
+    *("transaction_attempt", "transaction_content", "transaction_key", "transaction_block"),
+)
+DOCUMENT_TABLES: Final = ("document", "document_entity", "document_commit")
+
+
+def machine_on(store: Store) -> type[TransactionMachine]:
+    """The machine on a store, which is emptied for each example.
+
+    In a file both programs are of the same machine, and the document is another file, so that somebody can act
+    in the middle of a commit; on a server they are of two machines, and everything is in one database.
+    """
+    is_file = store.dialect is Dialect.SQLITE
+
+    def opened(closing: ExitStack) -> Database:
+        database = store.open()
+        closing.callback(database.close)
+        return database
+
+    def opened_documents(closing: ExitStack) -> Database:
+        if not is_file:
+            return opened(closing)
+        assert not isinstance(store.url_or_path, str)
+        database = SqliteDatabase(store.url_or_path.with_name("documents.db"))
+        closing.callback(database.close)
+        migrate(database)
+        return database
+
+    def emptied(closing: ExitStack) -> tuple[Callable[[], Database], Callable[[], Database]]:
+        _empty(opened(closing), TABLES)
+        _empty(opened_documents(closing), DOCUMENT_TABLES)
+        return partial(opened, closing), partial(opened_documents, closing)
+
+    class OnStore(TransactionMachine):
+        fresh = staticmethod(emptied)
+        writers = (WRITER, WRITER if is_file else OTHER_MACHINE)
+
+    return OnStore
+
+
+def _empty(database: Database, tables: tuple[str, ...]) -> None:
+    with database.writing() as transaction:
+        for table in tables:
+            transaction.run(f"DELETE FROM {table}")  # noqa: S608 - no value in it
