@@ -65,6 +65,7 @@ GROUPS = {
     "tokens": ["list", "show"],
     "module": ["import", "list", "show", "graph", "remove", "catalog", "mode", "hosts"],
     "grants": ["list", "revoke", "explain"],
+    "signoff": ["resolve"],
 }
 
 SCRIPT = """
@@ -249,6 +250,7 @@ def test_table_and_commands_agree() -> None:
         "why",
         "report",
         "audit",
+        "signoff",
         "drill",
         "session",
         "purge",
