@@ -110,6 +110,15 @@ class Tab:
         if leads:
             self._pipes.wait("Page.loadEventFired")
 
+    def enter(self, selector: str) -> None:
+        """Moves the focus to the one element, presses Enter, and waits for the page that it leads to."""
+        self._call("DOM.focus", nodeId=self._one(selector))
+        self._pipes.events.clear()
+        key: dict[str, Any] = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13}
+        self._call("Input.dispatchKeyEvent", type="keyDown", text="\r", **key)
+        self._call("Input.dispatchKeyEvent", type="keyUp", **key)
+        self._pipes.wait("Page.loadEventFired")
+
     def type(self, selector: str, text: str) -> None:
         """Puts letters into a field."""
         self._call("DOM.focus", nodeId=self._one(selector))
