@@ -109,6 +109,8 @@ class Applying:
         try:
             record = place.document.commit(commit, watched)
         except StoreConflict as conflict:
+            if self._may_be_there(commit):
+                return self._unknown(begun, conflict, caller)
             return self._failed(begun, _conflict(conflict), caller)
         except KeyGivenUp:
             return place.stored.required(begun.tx_id, begun.attempt_no)
@@ -116,7 +118,8 @@ class Applying:
             refusal = watched.refusal
             if refusal is None or not isinstance(problem, Exception):
                 return self._unknown(begun, problem, caller)
-            if problem is refusal and not watched.has_begun:
+            is_before = problem is refusal and not watched.has_begun
+            if is_before and not self._may_be_there(commit):
                 return self._refused(begun, refusal, caller)
             return self._recovery.violated(begun, refusal, caller)
         refusal = watched.refused_after_all()
