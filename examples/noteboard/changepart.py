@@ -85,7 +85,9 @@ def history_part(changes: Changes, token: str) -> Markup:
         element("h2", "Changes so far"),
         element("div", element("ol", *rows), _class="card history"),
         element(
-            "p", "Every change of a note is one of these; consentry tx list has all.", _class="meta"
+            "p",
+            "Every change of a note is one of these; consentry tx list --all has the rest.",
+            _class="meta",
         ),
         id="history",
     )

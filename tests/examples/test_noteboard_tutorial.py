@@ -51,6 +51,17 @@ class Walk:
         """Presses the button of an entry."""
         self.click(f".entry[data-module={module}][data-entry={entry}] button")
 
+    def add(self, text: str) -> None:
+        """Adds a note."""
+        self.tab.type("textarea", text)
+        self.click(".adding button")
+
+    def roll_back(self, name: str | None = None) -> None:
+        """Rolls the latest change back, or the one of that name."""
+        rows = self.tab.texts("#history ol > li strong")
+        at = 1 if name is None else rows.index(name) + 1
+        self.click(f"#history ol > li:nth-child({at}) form button")
+
     def export(self, name: str) -> None:
         """Chooses a file, and exports."""
         self.tab.type("input[name=name]", name)
@@ -67,6 +78,8 @@ class Walk:
 
 def walked(walk: Walk) -> None:
     """All steps up to the look at the record."""
+    walk.click(".note[data-note]:first-child footer form:first-child button")
+    walk.roll_back()
     walk.take("word-count")
     walk.ask("word-count", "left-panel", "session")
     walk.press("words", "word-count")
@@ -91,6 +104,35 @@ def walked(walk: Walk) -> None:
     walk.press("export", "reading-list")
     walk.export("list.txt")
     assert "nobody said that it may be overwritten" in walk.tab.text("#outcome")
+    changed(walk)
+    attacked(walk)
+
+
+def changed(walk: Walk) -> None:
+    """What the gardener changes, from its first preview to the one that was overtaken."""
+    walk.take("gardener", "gardener.graph")
+    walk.ask("gardener", "toolbar-inline", "session")
+    walk.press("weekend", "gardener")
+    walk.answer("session")
+    walk.answer("once")
+    walk.add("Water   the plants  on Friday")
+    walk.press("tidy", "gardener")
+    assert len(walk.tab.texts(".note[data-note]")) == 4
+    walk.roll_back()
+    assert len(walk.tab.texts(".note[data-note]")) == 5
+    walk.press("weekend", "gardener")
+    walk.roll_back("gardener: weekend")
+    walk.press("weekend", "gardener")
+    walk.add("Something else")
+    walk.answer("once")
+    walk.click("form[action='/changes/again'] button")
+    walk.answer("deny")
+    for _ in range(2):
+        walk.click(".note[data-note]:nth-last-child(2) button.quiet")
+
+
+def attacked(walk: Walk) -> None:
+    """The packages that try the door, and the one that passes."""
     walk.take("free-gift-wildcard")
     walk.take("free-gift-script")
     assert not walk.tab.has(".module[data-module=free-gift]")
@@ -98,6 +140,7 @@ def walked(walk: Walk) -> None:
     walk.ask("free-gift", "left-panel", "session")
     walk.press("claim", "free-gift")
     walk.answer("persistent")
+    walk.answer("deny")
     assert len(walk.tab.texts(".note[data-note]")) == 4
 
 
@@ -157,6 +200,7 @@ def test_the_commands_of_the_tutorial_are_found() -> None:
         ["consentry", "module", "list"],
         ["consentry", "grants", "explain"],
         ["consentry", "grants", "explain"],
+        ["consentry", "tx", "list"],
         ["consentry", "module", "mode"],
         ["consentry", "module", "mode"],
         ["consentry", "audit", "verify"],
