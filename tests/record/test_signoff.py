@@ -250,6 +250,8 @@ def test_a_violation_that_does_not_say_where_it_comes_from_is_one() -> None:
         ({"type": "thing.of.tomorrow"}, "its type is not known"),
         ({"type": 7}, "it has no time or no type"),
         ({"timestampUtc": None}, "it has no time or no type"),
+        ({"timestampUtc": "soon"}, "it has no time or no type"),
+        ({"timestampUtc": "9999-99-99T00:00:00Z"}, "it has no time or no type"),
         ({"payload.nextState": "APPLIED"}, "cannot go from `RECEIVED` to `APPLIED`"),
         ({"payload.txId": ...}, "cannot be without it"),
         ({"payload.timestamp": time_at(3)}, "must have the event's own time here"),
@@ -391,6 +393,23 @@ def test_what_is_under_way_is_shown_and_not_counted() -> None:
     assert (gate.numerator, gate.denominator, gate.open) == (0, 1, 3)
     story.step("tx-3", "RECOVERY_PENDING", "APPROVED", 2)
     assert gate_of(story, "H-SLO-4").open == 4
+
+
+def test_an_attempt_that_could_not_be_settled_is_named_once() -> None:
+    """CONTRACTS §4-h-slo-4: also where it had become APPLIED before, and is among those that settled."""
+    story = Story()
+    story.attempt("one", (*UNDONE[:6], ("RECOVERY_PENDING", "FAILED_TERMINAL")))
+    story.attempt(
+        "two", (*APPLIED, ("APPLIED", "ROLLBACK_PENDING"), ("ROLLBACK_PENDING", "FAILED_TERMINAL"))
+    )
+    gate = gate_of(story, "H-SLO-4")
+    assert (gate.numerator, gate.denominator, gate.status) == (1, 2, GateStatus.MISSED)
+    assert [(each.about, each.counts) for each in gate.events] == [
+        ("two:1", Counts.AGAINST),
+        ("one:1", Counts.AGAINST),
+        ("two:1", Counts.FOR),
+    ]
+    assert gate.left_out == 0
 
 
 @pytest.mark.parametrize(("good", "bad", "status"), [(199, 1, "met"), (198, 1, "missed")])

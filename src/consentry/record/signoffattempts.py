@@ -98,17 +98,21 @@ class AttemptTally:
         """The gates and floors, from one walk over the attempts."""
         settled, bound, rolled = Samples(), Samples(), Samples()
         terminal: list[EventBehind] = []
-        terminals = 0
+        terminals = besides = 0
         waited, episodes, partial = [0, 0], [0, 0], [0, 0]
         for _, state in self._attempts.pairs():
             about, reached, fixture = state["about"], state["reached"], int(state["fixture"])
+            is_said = False
             if _S.APPROVAL_PENDING in reached:
-                settled.add(*_settled(state))
+                said = _settled(state)
+                settled.add(*said)
+                is_said = said[0] == reached.get(_S.FAILED_TERMINAL)
                 if state["required"]:
                     _count(waited, fixture)
             if _S.FAILED_TERMINAL in reached:
                 terminals += 1
-                if len(terminal) < MOST_EVENTS:
+                besides += not is_said
+                if not is_said and len(terminal) < MOST_EVENTS:
                     event_id = reached[_S.FAILED_TERMINAL]
                     why = "it ended as FAILED_TERMINAL"
                     terminal.append(EventBehind(event_id, about, Counts.AGAINST, why))
@@ -127,7 +131,8 @@ class AttemptTally:
                 settled,
                 least=LEAST_SETTLED,
                 excluded=terminal,
-                excluded_count=terminals,
+                is_excluded=terminals > 0,
+                besides=besides,
             ),
             share_gate(
                 "S-SLO-1",

@@ -47,7 +47,7 @@ _CHANNELS: Final = frozenset(EvidenceChannel)
 _TAIL_BEGINS: Final = b'"timestampUtc":"'
 _STRING: Final = rb'"(?:[^"\\]|\\.)*"'
 _TAIL: Final = re.compile(
-    _TAIL_BEGINS + rb'([^"\\]*)","type":"([^"\\]*)","workflowId":(?:null|'
+    _TAIL_BEGINS + rb'(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)","type":"([^"\\]*)","workflowId":(?:null|'
     + _STRING + rb'),"writer":' + _STRING + rb"\}",
     re.DOTALL,
 )  # fmt: skip
@@ -92,9 +92,9 @@ def glance(body: bytes) -> tuple[str, EventType | str] | None:
     else:
         fields = _fields_of(body)
         at, kind = fields.get("timestampUtc", ""), fields.get("type", "")
-        if not isinstance(at, str) or not isinstance(kind, str):
+        if not isinstance(at, str) or not isinstance(kind, str) or not INSTANT.fits(at):
             return None
-    return (at, _KINDS.get(kind, kind)) if at else None
+    return at, _KINDS.get(kind, kind)
 
 
 def read_event(row: ChainRow, kind: EventType) -> Evidence | Unreadable:

@@ -139,11 +139,15 @@ def share_gate(
     *,
     least: int = ALL,
     excluded: Sequence[EventBehind] = (),
-    excluded_count: int = 0,
+    is_excluded: bool = False,
+    besides: int = 0,
 ) -> Gate:
-    """A gate that asks for a share of at least so many thousandths, and for nothing of what it excludes."""
+    """A gate that asks for a share of at least so many thousandths, and for nothing of what it excludes.
+
+    `excluded` are events of that which are not among the samples, of `besides` altogether.
+    """
     good, total = samples.counted[Counts.FOR], samples.total
-    if excluded_count or good * ALL < total * least:
+    if is_excluded or good * ALL < total * least:
         status = GateStatus.MISSED
     elif total == 0:
         status = GateStatus.UNKNOWN
@@ -160,7 +164,7 @@ def share_gate(
         total,
         samples.counted[Counts.OPEN],
         events,
-        excluded_count + sum(samples.counted.values()) - len(events),
+        besides + sum(samples.counted.values()) - len(events),
     )
 
 
