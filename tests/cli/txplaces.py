@@ -72,7 +72,8 @@ def _free(host: HostDescription) -> HostDescription:
 def ready(application: ModuleHost, decision: str = "approve_persistent") -> None:
     """The sample module, granted that it may write."""
     assert application.import_module(package())["ok"]
-    granted(application, WRITE, decision=decision)
+    if not application.check("note-tools", [WRITE]).is_passed:
+        granted(application, WRITE, decision=decision)
 
 
 def asked(application: ModuleHost) -> str:
@@ -133,9 +134,9 @@ def under_way(
             worker = replace(worker, process=replace(worker.process, pid=process.pid))
         now = place.now()
         if rolls_back:
-            after, stage = attempt.rolling_back("undo-1", worker, now), Stage.ROLLBACK
+            after, stage = attempt.rolling_back(f"undo-{tx_id}", worker, now), Stage.ROLLBACK
         else:
-            after, stage = attempt.applying("apply-1", worker, now), Stage.APPLY
+            after, stage = attempt.applying(f"apply-{tx_id}", worker, now), Stage.APPLY
         stored.take(Step(attempt.state, after, stage, place.caller()))
 
 

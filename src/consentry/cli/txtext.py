@@ -106,9 +106,9 @@ def outcome_lines(attempt: Attempt) -> Iterator[str]:
         said = f"{violation.capability_id}: {violation.why}"
         yield from hanging("  broke the policy: ", safe_line(said, limit=_MOST))
     if error is not None:
-        again = "can be tried again" if error.safe_to_retry else "not to be tried again as it is"
+        again = " (can be tried again)" if error.safe_to_retry else ""
         said = f"[{error.code}] {error.why}".rstrip()
-        yield from hanging("  because: ", f"{safe_line(said, limit=_MOST)} ({again})")
+        yield from hanging("  because: ", f"{safe_line(said, limit=_MOST)}{again}")
 
 
 def told(output: Output, attempt: Attempt, now: Instant, kind: str) -> ExitStatus:
