@@ -159,8 +159,7 @@ class Approval:
         check_role(
             "approverRole", check_identity("approverId", self.approver_id), self.approver_role
         )
-        if not 1 <= self.ttl_seconds <= MOST_TTL:
-            raise problem("approvalTtlSeconds", f"an approval lasts 1 to {MOST_TTL:,} seconds")
+        check_ttl(self.ttl_seconds)
 
     @property
     def expires_at(self) -> Instant:
@@ -297,6 +296,12 @@ class Worker:
         fields = Fields(document, ("machineId", "process", "until"))
         process = Leader.from_json(fields.value("process"))
         return cls(fields.text("machineId"), process, fields.instant("until"))
+
+
+def check_ttl(seconds: int) -> None:
+    """Raises where an approval cannot last so long."""
+    if not 1 <= seconds <= MOST_TTL:
+        raise problem("approvalTtlSeconds", f"an approval lasts 1 to {MOST_TTL:,} seconds")
 
 
 def read_rule(document: object) -> ApprovalRule | None:

@@ -3,12 +3,14 @@
 The commands have ended and changed nothing yet; what they asked for is proposed together. Where the commands'
 own rules ask for approval, a person decides about the preview; the rule of a command that lasts is asked here
 and not before, when nobody could have seen what it does. Else what the module was granted is enough, and it is
-applied at once. Either way the whole action takes effect, or nothing of it.
+applied at once. Either way all that they asked to change takes effect, or nothing of it; what they kept in the
+module's storage or exported besides has happened by then.
 """
 
 from typing import Final
 
 from consentry.base.codes import Code
+from consentry.base.errors import Refused
 from consentry.base.values import replace
 from consentry.decide.capabilitycheck import PASSED, RejectCode
 from consentry.decide.identity import Identity
@@ -69,16 +71,24 @@ class ActionChanges:
             request = self._desk.look(str(attempt.request_id))
             self._desk.wait(request, wish.asker)
             attempt = self._transactions.look(attempt.tx_id)
-        if attempt.state is _S.APPROVED:
-            attempt = self._transactions.apply(attempt.tx_id)
-        return outcome_of(attempt, done)
+        return self._applied(attempt, done)
 
     def resumed(self, tx_id: str) -> ActionOutcome:
         """Goes on with a change that waited for its answer."""
         attempt = self._transactions.look(tx_id)
-        if attempt.state is _S.APPROVED:
-            attempt = self._transactions.apply(tx_id)
-        return outcome_of(attempt, ActionOutcome(ActionStatus.DONE, PASSED, run_of(attempt)))
+        return self._applied(attempt, ActionOutcome(ActionStatus.DONE, PASSED, run_of(attempt)))
+
+    def _applied(self, attempt: Attempt, done: ActionOutcome) -> ActionOutcome:
+        """The outcome after applying what is approved; it waits where that cannot be done now."""
+        if attempt.state is not _S.APPROVED:
+            return outcome_of(attempt, done)
+        try:
+            return outcome_of(self._transactions.apply(attempt.tx_id), done)
+        except Refused as refused:
+            stands = outcome_of(self._transactions.look(attempt.tx_id), done)
+            if stands.status is not ActionStatus.WAITING:
+                return stands
+            return replace(stands, code=refused.code.value, why=refused.message)
 
     def _asked_already(self, origin: TxOrigin, operations: list[Operation]) -> Attempt | None:
         """Of what runs by itself, the same change if it waits already, or a person said no to it.

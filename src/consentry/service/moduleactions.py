@@ -68,6 +68,7 @@ from consentry.store.modulechecks import spent_approval
 Handler: TypeAlias = Callable[[ModuleCall], Any]
 """A command's own code in the host; its answer is the host's business."""
 
+_NOBODY: Final = "the command needs approval, and nobody is to be asked"
 _USUAL_WAIT: Final = Duration(10_000)
 _SURFACES: Final = {
     Origin.AUTOMATION: GraphSurface.AUTOMATION,
@@ -127,9 +128,7 @@ class ActionRunner:
         refused = self._role_refused(wish, action, wanted, result)
         if refused is not None:
             return refused
-        approval = None
-        if not self._changes.asks_later(action):
-            approval = self._approved(wish, action, wanted, result)
+        approval = self._approved(wish, action, wanted, result)
         if isinstance(approval, ActionOutcome):
             if approval.status is ActionStatus.REJECTED:
                 self._gate.end(wanted.run, "rejected", approval.code)
@@ -216,15 +215,16 @@ class ActionRunner:
     ) -> ActionOutcome | Change | None:
         """What the yes to the commands uses up; None where none is needed; or that there is none."""
         rule = approval_of(action, self._host)
-        if rule is None:
+        if rule is None or (wish.asks and self._changes.asks_later(action)):
             return None
+        if not wish.asks and self._changes.asks_later(action):
+            return not_done(wanted, result, Code.APPROVAL_PENDING.value, _NOBODY)
         if self._gate.standing(wish.module_id).session_id is None:
             why = "the session is over, and the command needs an approval in it"
             return not_done(wanted, result, Code.APPROVAL_SUPERSEDED.value, why)
         request = self._questions.about(wish, rule, wanted)
         if request is None:
-            why = "the command needs approval, and nobody is to be asked"
-            return not_done(wanted, result, Code.APPROVAL_PENDING.value, why)
+            return not_done(wanted, result, Code.APPROVAL_PENDING.value, _NOBODY)
         answer = request.answer
         if answer is None:
             return waiting(wanted, result, request.request_id)

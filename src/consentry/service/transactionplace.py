@@ -16,7 +16,7 @@ from consentry.decide.identity import SYSTEM, Identity, Role
 from consentry.decide.session import Leader
 from consentry.decide.statechange import ABSENT, EntityWrite, Operation, is_same, there
 from consentry.decide.txattempt import Attempt, Violation
-from consentry.decide.txparts import USUAL_TTL, TxOrigin, Worker
+from consentry.decide.txparts import USUAL_TTL, TxOrigin, Worker, check_ttl
 from consentry.decide.txpreview import Redaction
 from consentry.decide.txstep import Caller
 from consentry.enforce.broker import CapabilityRejected
@@ -38,6 +38,9 @@ class TxTerms:
     lease: Duration = Duration(60_000)
     recovery: Duration = Duration(15 * 60_000)
     redactions: Sequence[Redaction] = ()
+
+    def __post_init__(self) -> None:
+        check_ttl(self.ttl_seconds)
 
 
 USUAL_TERMS: Final = TxTerms()

@@ -80,7 +80,10 @@ class Transactions:
         caller = place.caller()
         begun = first.previewing(now)
         step = Step(first.state, begun, Stage.RECEIVE, caller)
-        return self._previewed(begun, [step], operations, caller, None)
+        try:
+            return self._previewed(begun, [step], operations, caller, None)
+        except Overtaken:
+            raise Refused(Code.TX_STATE, f"`{tx_id}` was proposed already") from None
 
     def change(self, origin: TxOrigin, operations: Sequence[Operation]) -> Attempt:
         """A change that nobody has to be asked about, applied; again where others were first."""
@@ -148,8 +151,7 @@ class Transactions:
         """Lets the document take changes again after one that could not be settled; that one stays over."""
         attempt, role = self.place.required(tx_id), Role(role)
         if role not in (Role.OWNER, Role.OPERATOR):
-            message = f"only somebody who is `operator` may let a document go again, not `{role}`"
-            raise Refused(Code.TX_STATE, message)
+            raise Refused(Code.TX_STATE, f"only somebody who is `operator` resolves, not `{role}`")
         self.place.stored.resolve(attempt, by, role, reason)
         return attempt
 
