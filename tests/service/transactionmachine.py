@@ -26,7 +26,15 @@ from tests.record.samples import WRITER
 from tests.service.transactionboard import TERMS, VERSIONS
 from tests.service.transactionmodel import Model, Raised, Steps
 from tests.service.transactionprograms import NOTHING, Program
-from tests.service.transactionstrokes import BreakIn, Failing, Kill, Killed, Meanwhile, Stroke
+from tests.service.transactionstrokes import (
+    BreakIn,
+    Failing,
+    Kill,
+    Killed,
+    Meanwhile,
+    Stroke,
+    Together,
+)
 from tests.service.transactionwitness import Witness
 from tests.store.conftest import Store
 
@@ -37,15 +45,18 @@ _LEASE: Final = TERMS.lease.milliseconds + 300
 
 _recent = st.integers(0, 5)
 _keys = st.sampled_from((None, None, None, "k1", "k2"))
-_entities = st.sampled_from(("/notes/a", "/notes/b", "/notes/c", "/other/x"))
+_entities = st.sampled_from(("/notes/a", "/notes/b", "/notes/c", "/notes/d", "/other/x"))
 _ops = st.lists(
-    st.tuples(st.sampled_from(("put", "put", "put", "add", "replace", "remove")), _entities),
+    st.tuples(st.sampled_from(("put",) * 12 + ("remove", "add", "replace")), _entities),
     min_size=1,
     max_size=3,
     unique_by=lambda op: op[1],
 )
 _proposes = st.tuples(
-    st.just("propose"), st.sampled_from(("person", "module", "module")), st.booleans(), _ops
+    st.just("propose"),
+    st.sampled_from(("person", "module", "module", "stranger")),
+    st.booleans(),
+    _ops,
 )
 _BY_KIND: Final[dict[str, st.SearchStrategy[Operation]]] = {
     "propose": _proposes,
@@ -53,6 +64,8 @@ _BY_KIND: Final[dict[str, st.SearchStrategy[Operation]]] = {
     "apply": st.tuples(st.just("apply"), _recent, _keys),
     "back": st.tuples(st.just("back"), _recent, _keys),
     "again": st.tuples(st.just("again"), _recent),
+    "on": st.tuples(st.just("on"), _recent),
+    "allow": st.just(("allow",)),
     "rare": st.one_of(
         st.tuples(st.just("reject"), _recent),
         st.tuples(st.just("resolve"), _recent),
@@ -60,14 +73,6 @@ _BY_KIND: Final[dict[str, st.SearchStrategy[Operation]]] = {
         st.just(("settle",)),
     ),
     "wait": st.tuples(st.just("wait"), st.sampled_from(LATER)),
-    "module": st.one_of(
-        st.just(("grant",)),
-        st.just(("grant",)),
-        st.tuples(st.just("import"), st.sampled_from(VERSIONS)),
-        st.just(("revoke",)),
-        st.just(("remove",)),
-        st.tuples(st.just("mode"), st.sampled_from(("normal", "normal", "inspect-only"))),
-    ),
     "takeaway": st.one_of(
         st.just(("revoke",)),
         st.just(("remove",)),
@@ -82,15 +87,16 @@ def _of(*kinds: str) -> st.SearchStrategy[Operation]:
     return st.sampled_from(kinds).flatmap(_BY_KIND.__getitem__)
 
 
-_STEPS: Final = ("propose", "answer", "apply", "apply", "back", "again", "rare")
+_STEPS: Final = ("propose", "on", "on", "on", "on", "answer", "apply", "back", "again", "rare")
 OPERATIONS: Final = _of(*_STEPS)
 """What takes steps of transactions."""
-ANY: Final = _of(*_STEPS, "wait", "module", "module")
+ANY: Final = _of(*_STEPS, "on", "on", "wait", "allow", "allow", "takeaway")
 OTHERS: Final = _of("apply", "back", "answer", "again", "takeaway", "overtake", "overtake", "rare")
 """What comes in the middle."""
 PROGRAMS: Final = st.sampled_from((0, 1))
 PLACES: Final = st.sampled_from((0, 0, 1, 1, 2, 2, 3, 4, 5))
 HOW: Final = st.sampled_from(("before", "after", "yes", "no", "slow"))
+LASTING: Final = st.sampled_from((False, False, True))
 WHEN: Final = st.sampled_from(("before", "middle", "after"))
 
 
@@ -105,6 +111,16 @@ FITTING: Final[dict[str, tuple[str, ...]]] = {
     "overtake": ("APPLYING", "ROLLBACK_PENDING", "APPROVED"),
 }
 """What an operation on one transaction is mostly tried on."""
+WAYS: Final[dict[str, Operation]] = {
+    "APPROVAL_PENDING": ("answer", True),
+    "APPROVED": ("apply", None),
+    "APPLYING": ("apply", None),
+    "APPLIED": ("back", None),
+    "ROLLBACK_PENDING": ("back", None),
+    "RECOVERY_PENDING": ("look",),
+    "FAILED_PRE_APPLY": ("again",),
+}
+"""What carries a transaction further from each state."""
 
 
 class TransactionMachine(RuleBasedStateMachine):
@@ -149,13 +165,13 @@ class TransactionMachine(RuleBasedStateMachine):
             self._start(number)
         self.act(0, ("import", VERSIONS[0]))
         if is_granted:
-            self.act(0, ("grant",))
+            self.act(0, ("allow",))
 
     @rule(who=PROGRAMS, operation=ANY)
     def act(self, who: int, operation: Operation) -> None:
         """One program does something."""
-        operation = self._drawn(operation)
-        assert self._real(who, operation) == self._whole(who, operation)
+        operation = self._drawn(operation, is_whole=True)
+        self._same(self._real(who, operation), self._whole(who, operation))
         self._compare()
 
     @rule(who=PROGRAMS, operation=OPERATIONS, other=OTHERS, place=PLACES)
@@ -174,11 +190,17 @@ class TransactionMachine(RuleBasedStateMachine):
         real = self._struck(who, operation, stroke)
         if stroke.fell:
             _advance(steps, place + 1)
-            assert said == [self._whole(1 - who, other)]
-        assert real == _ended(steps)
+            self._same(said, [self._whole(1 - who, other)])
+        self._same(real, _ended(steps))
         self._compare()
 
-    @rule(who=PROGRAMS, operation=OPERATIONS, step=st.sampled_from(tuple(Step)), when=WHEN, place=PLACES)
+    @rule(
+        who=PROGRAMS,
+        operation=OPERATIONS,
+        step=st.sampled_from(tuple(Step)),
+        when=WHEN,
+        place=PLACES,
+    )
     def crash(self, who: int, operation: Operation, step: Step, when: str, place: int) -> None:
         """One program ends at an effect of what it does, and is started again."""
         operation = self._drawn(operation)
@@ -194,27 +216,29 @@ class TransactionMachine(RuleBasedStateMachine):
             self._start(who)
         else:
             assert not kill.fell
-            assert real == _ended(steps)
+            self._same(real, _ended(steps))
         self._compare()
 
-    @rule(who=PROGRAMS, operation=OPERATIONS, how=HOW, place=st.integers(0, 2))
-    def fail(self, who: int, operation: Operation, how: str, place: int) -> None:
-        """The document store raises, is slow, or lies, at one commit or settling."""
+    @rule(who=PROGRAMS, operation=OPERATIONS, how=HOW, place=st.integers(0, 2), lasting=LASTING)
+    def fail(self, who: int, operation: Operation, how: str, place: int, lasting: bool) -> None:
+        """The document store raises, is slow, or lies, at one commit or settling; perhaps it stays away."""
         operation = self._drawn(operation)
-        self.model.failing = (place, how)
-        real = self._struck(who, operation, Failing(place, how, self.clock))
-        assert real == self._whole(who, operation)
-        self.model.failing = None
-        self._compare()
+        self._failing(who, operation, place, how, lasting)
+        if lasting:
+            self._pass(LATER[2])
+            self._failing(1 - who, self._drawn(("look", 1)), 0, "before", lasting)
 
     @rule(
         who=PROGRAMS,
         operation=_of("apply", "apply", "apply", "back"),
         other=_of("takeaway"),
         ask=st.sampled_from((1, 2, 2, 3)),
+        lasting=LASTING,
     )
-    def break_in(self, who: int, operation: Operation, other: Operation, ask: int) -> None:
-        """What a module was granted is taken away in the middle of its writes."""
+    def break_in(
+        self, who: int, operation: Operation, other: Operation, ask: int, lasting: bool
+    ) -> None:
+        """What a module was granted is taken away in the middle of its writes; perhaps the store goes, too."""
         operation = self._drawn(operation)
         said: list[tuple[Any, ...]] = []
         wanted: list[tuple[Any, ...]] = []
@@ -224,12 +248,32 @@ class TransactionMachine(RuleBasedStateMachine):
             said.append(self._real(1 - who, other))
             self.witness.look()
 
+        stroke: Stroke = BreakIn(0, ask, meanwhile)
         self.model.break_in = (0, ask, lambda: wanted.append(self._whole(1 - who, other)))
-        real = self._struck(who, operation, BreakIn(0, ask, meanwhile))
-        assert real == self._whole(who, operation)
+        if lasting:
+            stroke = Together(BreakIn(0, ask, meanwhile), self._fails(1, "before", lasting))
+        real = self._struck(who, operation, stroke)
+        self._same(real, self._whole(who, operation))
         assert said == wanted
-        self.model.break_in = None
+        self.model.break_in = self.model.failing = None
         self._compare()
+        if lasting:
+            self._pass(LATER[2])
+            self._failing(1 - who, self._drawn(("look", 1)), 0, "before", lasting)
+
+    def _failing(self, who: int, operation: Operation, place: int, how: str, lasting: bool) -> None:
+        stroke = self._fails(place, how, lasting)
+        real = self._struck(who, operation, stroke)
+        self._same(real, self._whole(who, operation))
+        self.model.failing = None
+        self._compare()
+
+    def _fails(self, place: int, how: str, lasting: bool) -> Failing:
+        self.model.failing = (place, how, lasting)
+        return Failing(place, how, self.clock, lasting=lasting)
+
+    def _same(self, real: Any, modelled: Any) -> None:
+        assert real == modelled, (real, modelled)
 
     def _start(self, number: int) -> None:
         databases = (self._open(), self._open_documents())
@@ -253,22 +297,44 @@ class TransactionMachine(RuleBasedStateMachine):
         self.clock.advance(Duration(milliseconds))
         self.model.now += milliseconds
 
-    def _drawn(self, operation: Operation) -> Operation:
+    def _drawn(self, operation: Operation, *, is_whole: bool = False) -> Operation:
         """The operation with what it needs of this moment: values that are new, and whose transaction."""
         self._is_sound = False
         self._pass(1)
         kind, *given = operation
+        if kind == "propose" and given[0] == "module" and not self.model.may_act and is_whole:
+            return self._lacking()
         if kind == "propose":
             by, is_ruled, ops = given
-            version = None
-            if by == "module":
-                version = self.model.version or VERSIONS[0]
+            is_able = by == "stranger" or (by == "module" and self.model.may_act)
+            version = self.model.version or VERSIONS[0] if is_able else None
             return (kind, version, is_ruled, [self._operation(*each) for each in ops])
-        if kind == "grant":
-            return (kind, self.model.version)
+        if kind == "on":
+            return self._further(given[0])
+        if kind == "allow":
+            return self._lacking()
         if kind in FITTING:
             return (kind, self._one_of(FITTING[kind], given[0]), *given[1:])
         return operation
+
+    def _further(self, number: int) -> Operation:
+        """What carries one of the last transactions a step further, from its beginning to its end."""
+        latest = [each[-1] for each in self.model.transactions]
+        going = [each for each in latest if each["state"] in WAYS]
+        if not going:
+            return ("propose", None, False, [self._operation("put", "/notes/a")])
+        chosen = going[max(len(going) - 1 - number // 2, 0)]
+        way, *rest = WAYS[chosen["state"]]
+        return (way, chosen["tx"], *rest)
+
+    def _lacking(self) -> Operation:
+        """What the module lacks to act."""
+        model = self.model
+        if model.version is None:
+            return ("import", VERSIONS[0])
+        if model.mode != "normal":
+            return ("mode", "normal")
+        return ("grant", model.version)
 
     def _one_of(self, states: tuple[str, ...], number: int) -> int | None:
         """Which transaction: mostly one that this fits, 0 being for any."""
@@ -291,7 +357,7 @@ class TransactionMachine(RuleBasedStateMachine):
         if kind == "wait":
             self.clock.advance(Duration(given[0]))
             return NOTHING_TO_DO
-        if given and given[0] is None and kind not in ("propose",):
+        if given and given[0] is None and kind != "propose":
             return NOTHING_TO_DO
         if kind == "overtake":
             self.clock.advance(Duration(_LEASE))
@@ -323,7 +389,7 @@ class TransactionMachine(RuleBasedStateMachine):
     def _steps(self, who: int, operation: Operation) -> Steps:
         model, (kind, *given) = self.model, operation
         me = (self.programs[who].process, self.writers[who])
-        if given and given[0] is None and kind not in ("propose",):
+        if given and given[0] is None and kind != "propose":
             return _only(lambda: NOTHING_TO_DO)
         if kind == "overtake":
             tx, way = given
@@ -369,9 +435,7 @@ class TransactionMachine(RuleBasedStateMachine):
         witness.require_whole()
         assert self.clock.now().unix_ms == model.now
         names = witness.transactions
-        assert {
-            (names.index(tx), no): state for (tx, no), state in witness.attempts.items()
-        } == {
+        assert {(names.index(tx), no): state for (tx, no), state in witness.attempts.items()} == {
             (each["tx"], each["no"]): each["state"]
             for attempts in model.transactions
             for each in attempts

@@ -5,7 +5,7 @@ an append to the ledger, a commit, a settling. So the other program can act in b
 can be ended there. An attempt that an operation looked at is a copy; where it was changed meanwhile, putting it
 back raises `Overtaken`, as in the product.
 
-What befalls a document store is put into `failing` (which commit or settling from now, and how) and `break_in`
+What befalls a document store is put into `failing` (which commit or settling from now, how, and whether for good) and `break_in`
 (which commit, at which of its asks, and what happens then).
 """
 
@@ -61,7 +61,7 @@ class Model:
         self.transactions: list[list[dict[str, Any]]] = []
         self.keys: dict[tuple[str, str], tuple[int, int]] = {}
         self.blocks: set[tuple[int, int]] = set()
-        self.failing: tuple[int, str] | None = None
+        self.failing: tuple[int, str, bool] | None = None
         self.break_in: tuple[int, int, Callable[[], None]] | None = None
         self.living: set[Any] = set()
 
@@ -224,10 +224,24 @@ class Model:
         """An attempt that has just been made, as it will be kept."""
         operations, ruled, module = made["operations"], made["ruled"], made["module"]
         attempt: dict[str, Any] = {
-            "tx": tx, "no": number, "operations": operations, "ruled": ruled, "module": module,
-            "state": "FAILED_PRE_APPLY", "version": 0, "created": self.now, "base": None,
-            "writes": (), "question": None, "deadline": None, "approved_at": None, "tries": 0,
-            "apply_key": None, "rollback_key": None, "violation": False, "worker": None,
+            "tx": tx,
+            "no": number,
+            "operations": operations,
+            "ruled": ruled,
+            "module": module,
+            "state": "FAILED_PRE_APPLY",
+            "version": 0,
+            "created": self.now,
+            "base": None,
+            "writes": (),
+            "question": None,
+            "deadline": None,
+            "approved_at": None,
+            "tries": 0,
+            "apply_key": None,
+            "rollback_key": None,
+            "violation": False,
+            "worker": None,
             "recover_by": None,
         }
         writes = self._worked_out(operations)
@@ -260,6 +274,11 @@ class Model:
             for entity, before in sorted(touched.items())
             if before != entities.get(entity)
         )
+
+    @property
+    def may_act(self) -> bool:
+        """Whether the module that is registered may do what it asks for."""
+        return self.version is not None and self._may(self.version)
 
     def _may(self, module: str | None) -> bool:
         """Whether nothing stands against what that version of the module does."""
@@ -430,6 +449,8 @@ class Model:
         is_there = yield from self._settling(_key(attempt))
         if attempt["rollback_key"] is not None:
             if is_there:
+                if self.revision != _key(attempt)[:3]:
+                    yield from self._settling(_key(attempt))
                 return (yield from self._ended(attempt, "ROLLED_BACK"))
             if attempt["violation"]:
                 return (yield from self._undo(attempt))
@@ -521,8 +542,9 @@ class Model:
     def _befalls(self, *, is_commit: bool = True) -> str:
         if self.failing is None:
             return ""
-        left, how = self.failing
-        self.failing = None if left == 0 else (left - 1, how)
+        left, how, is_lasting = self.failing
+        after = (0, "before", True) if is_lasting else None
+        self.failing = after if left == 0 else (left - 1, how, is_lasting)
         return how if left == 0 and (is_commit or how not in ("yes", "no")) else ""
 
     def _breaks_in(self) -> tuple[int, Callable[[], None]]:

@@ -6,6 +6,7 @@ is no effect. Where a stroke falls once, everything after it is as it would be.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from consentry.base.clock import ManualClock
@@ -154,19 +155,23 @@ class Failing(_Counted):
     """A document store that fails at one commit or settling, is slow there, or lies.
 
     `before`, `after`: it raises, with the effect or without. `yes`: it says that it committed, and wrote
-    nothing. `no`: it says that there was a conflict, and committed. `slow`: time passes.
+    nothing. `no`: it says that there was a conflict, and committed. `slow`: time passes. Where it is lasting,
+    everything that comes after it raises.
     """
 
-    def __init__(self, place: int, how: str, clock: ManualClock) -> None:
+    def __init__(self, place: int, how: str, clock: ManualClock, *, lasting: bool = False) -> None:
         super().__init__(place)
         self._how = how
         self._clock = clock
+        self._lasting = lasting
 
     def at_document(
         self, commit: Commit, run: Callable[[BeforeWrite], Any], check: BeforeWrite | None
     ) -> Any:
         """Fails."""
         self._left -= 1
+        if self._lasting and self._left < -1:
+            raise StoreFailed("the store cannot be reached any more")
         if not self._is_now or (check is None and self._how in ("yes", "no")):
             return run(check or _nothing)
         self.fell = True
@@ -185,6 +190,23 @@ class Failing(_Counted):
                 raise StoreConflict("the document", "another", commit.base_revision)
         self._clock.advance(SLOW)
         return done
+
+
+class Together(Stroke):
+    """One that breaks in, on a document store that fails."""
+
+    def __init__(self, break_in: BreakIn, failing: Failing) -> None:
+        self._break_in = break_in
+        self._failing = failing
+
+    def at_document(
+        self, commit: Commit, run: Callable[[BeforeWrite], Any], check: BeforeWrite | None
+    ) -> Any:
+        """Both."""
+        if check is None:
+            return self._failing.at_document(commit, run, None)
+        inner = partial(self._break_in.at_document, commit, run)
+        return self._failing.at_document(commit, inner, check)
 
 
 def _nothing() -> None:
