@@ -110,6 +110,10 @@ rm -r "$XDG_CONFIG_HOME/consentry/plugins"
 say "Strangers extend an application: a module asks, and what it may never do is refused after a yes, too"
 printf '$ python examples/modules.py\n'
 "$bin/python" "$OLDPWD/examples/modules.py"
+say "What a module would change is shown line by line, applied whole, and taken back"
+printf '$ python examples/changes.py\n'
+"$bin/python" "$OLDPWD/examples/changes.py"
+try consentry tx list --all --module gardener
 say "Nothing on record was changed since"
 try consentry audit verify
 say "That is the main job. examples/tour.sh shows the rest: exec, rehearsing, learning, attacks, proofs"

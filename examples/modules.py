@@ -1,4 +1,4 @@
-"""A stranger's modules in an application, from import to a change that is taken back, without a browser.
+"""Strangers' modules in an application, from import to refusal, without a browser.
 
     python examples/modules.py
 
@@ -63,23 +63,8 @@ def difference(host: ModuleHost, tx_id: str) -> list[str]:
     return [safe_line(f"{each.sign} {each.text or each.place}", limit=100) for each in lines]
 
 
-def changes(host: ModuleHost) -> None:
-    """An attacker's change that is refused, and an honest one that is approved, applied and rolled back."""
-    before = host.document.read(None)
-    answer(host, call(host, "free-gift", "claim"), "deny")
-    same = host.document.read(None) == before
-    print(f"  the notes are byte for byte the same: {same}")
-    take(host, "gardener", "gardener.graph")
-    answer(host, call(host, "gardener", "weekend"), "approve_session")
-    tx_id = answer(host, call(host, "gardener", "weekend"), "approve_once")
-    print(f"  gardener weekend: {host.transactions.apply(tx_id).state}")
-    print(f"  rolled back: {host.transactions.roll_back(tx_id).state}")
-    same = host.document.read(None).entities == before.entities
-    print(f"  the notes are what they were before: {same}")
-
-
 def main() -> None:
-    """An honest module, a package that tries the door, one that passes and attacks, and one that changes notes."""
+    """An honest module, a package that tries the door, and one that passes and attacks."""
     with tempfile.TemporaryDirectory() as folder, open_host(Board(Path(folder))) as host:
         take(host, "word-count")
         answer(host, call(host, "word-count", "words"), "approve_session")
@@ -87,8 +72,10 @@ def main() -> None:
         take(host, "free-gift-wildcard")
         take(host, "free-gift", "free-gift.graph")
         answer(host, call(host, "free-gift", "claim"), "approve_session")
-        changes(host)
-        for module in ("word-count", "free-gift", "gardener"):
+        before = host.document.read(None)
+        answer(host, call(host, "free-gift", "claim"), "deny")
+        print(f"  the notes are byte for byte the same: {host.document.read(None) == before}")
+        for module in ("word-count", "free-gift"):
             host.remove(module)
 
 
