@@ -26,6 +26,7 @@ from consentry.service.passphrase import Passphrase
 from consentry.service.sessions import journal_here
 from consentry.service.surroundings import look_around
 from consentry.store.modules import StoredModules
+from consentry.store.schema import transactions
 from tests.service.drilling import PLACES, acting, drill, small
 from tests.service.modulehosting import FOR_GOOD, READ, Board
 from tests.store.sizes import sampled
@@ -38,12 +39,7 @@ ROWS = {
     "module": "host_id",
     "module_host": "host_id",
     "module_storage": "host_id",
-    "document": "document_id",
-    "document_entity": "document_id",
-    "document_commit": "document_id",
-    "transaction_attempt": "document_id",
-    "transaction_key": "document_id",
-    "transaction_block": "document_id",
+    **{name: "document_id" for name, _ in transactions._TABLES},
 }
 """What a drill could leave beside the ledger, and the column that says whose it is."""
 

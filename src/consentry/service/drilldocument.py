@@ -9,9 +9,11 @@ was given up.
 """
 
 from collections.abc import Callable, Iterable
+from threading import RLock
 from typing import Final
 
 from consentry.base.canonical import Json
+from consentry.base.frozenjson import frozen, thawed
 from consentry.base.ids import IdSource
 from consentry.decide.documentstore import (
     BeforeWrite,
@@ -45,6 +47,8 @@ class SteppedDocument:
         self._revision = NO_REVISION
         self._entities = {}
         self._log: dict[str, CommitRecord | None] = {}
+        # Whoever steps in may read it, and so may be the one who holds it.
+        self._one_at_a_time = RLock()
 
     @property
     def document_id(self) -> str:
@@ -54,20 +58,34 @@ class SteppedDocument:
     def read(self, names: Iterable[EntityName] | None = None) -> Snapshot:
         """The document, or of its entities only these."""
         wanted = None if names is None else frozenset(names)
-        found = {
-            name: value
-            for name, value in self._entities.items()
-            if wanted is None or name in wanted
-        }
-        return Snapshot(self._revision, found)
+        with self._one_at_a_time:
+            found = {
+                name: thawed(value)
+                for name, value in self._entities.items()
+                if wanted is None or name in wanted
+            }
+            return Snapshot(self._revision, found)
 
     def commit(self, commit: Commit, check: BeforeWrite) -> CommitRecord:
         """Makes it so, entity by entity; what was written is taken back where the check says no."""
-        check()
-        if commit.key in self._log:
-            return self._earlier(commit.key)
-        if self._revision != commit.base_revision:
-            raise StoreConflict(self._document_id, self._revision, commit.base_revision)
+        with self._one_at_a_time:
+            if commit.key in self._log:
+                return self._earlier(commit.key)
+            if self._revision != commit.base_revision:
+                raise StoreConflict(self._document_id, self._revision, commit.base_revision)
+            self._write(commit, check)
+            self._revision = commit.revision
+            commit_id = self._ids.new(COMMIT_PREFIX)
+            record = CommitRecord(commit.key, commit.kind, commit_id, commit.revision)
+            self._log[commit.key] = record
+            return record
+
+    def settle(self, commit: Commit) -> CommitRecord | None:
+        """What became of the key, for good; None where it is given up from now on."""
+        with self._one_at_a_time:
+            return self._log.setdefault(commit.key, _GIVEN_UP)
+
+    def _write(self, commit: Commit, check: BeforeWrite) -> None:
         before = dict(self._entities)
         try:
             for count, each in enumerate(commit.writes):
@@ -75,22 +93,13 @@ class SteppedDocument:
                 if isinstance(each.after, Absent):
                     self._entities.pop(each.name, None)
                 else:
-                    self._entities[each.name] = each.after
+                    self._entities[each.name] = frozen(each.after)
                 if count == 0:
                     self._step_in()
             check()
         except BaseException:
             self._entities = before
             raise
-        self._revision = commit.revision
-        commit_id = self._ids.new(COMMIT_PREFIX)
-        record = CommitRecord(commit.key, commit.kind, commit_id, commit.revision)
-        self._log[commit.key] = record
-        return record
-
-    def settle(self, commit: Commit) -> CommitRecord | None:
-        """What became of the key, for good; None where it is given up from now on."""
-        return self._log.setdefault(commit.key, _GIVEN_UP)
 
     def _earlier(self, key: str) -> CommitRecord:
         record = self._log[key]
