@@ -18,13 +18,14 @@ from tests.decide.samples import NOW
 
 
 class OwnStore:
-    """A host's own store that does as it must; `act` is called before the so-manieth asking of a commit."""
+    """A host's own store that does as it must; what is to happen before a commit, or its n-th asking, is arranged."""
 
     def __init__(self, folder: Path, document_id: str = "note-board") -> None:
         database = SqliteDatabase(folder / f"{document_id}.db")
         migrate(database)
         clock = ManualClock(NOW)
         self.kept = StoredDocument(database, clock, Uuid7Ids(clock), document_id)
+        self.before: Callable[[], object] = lambda: None
         self.acts: dict[int, Callable[[], object]] = {}
         self.asked = 0
 
@@ -40,6 +41,7 @@ class OwnStore:
     def commit(self, commit: Commit, check: BeforeWrite) -> CommitRecord:
         """Commits, with what was arranged for the way."""
         self.asked = 0
+        self.before()
 
         def asked() -> None:
             self.asked += 1

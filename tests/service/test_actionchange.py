@@ -54,7 +54,7 @@ def test_what_several_commands_ask_for_is_one_change(changing: ChangingBoard) ->
 
 
 def test_one_command_that_is_refused_takes_all_with_it(changing: ChangingBoard) -> None:
-    """MODULES §det-3: no partial success: what an earlier command asked for is not changed either."""
+    """MODULES §order-3: no partial success: what an earlier command asked for is not changed either."""
     changing.take(
         package(COMMANDS),
         graph({"id": "all", "calls": ["notes.add", "notes.tag"], "mutates": ["/notes"]}),
@@ -182,7 +182,7 @@ def test_a_document_that_moved_on_voids_the_yes(changing: ChangingBoard) -> None
 
 
 def test_another_session_goes_on_only_with_a_grant_of_its_own(changing: ChangingBoard) -> None:
-    """MODULES §use-3, CONTRACTS §3-apply: what was granted for a session ends with it, the question does not."""
+    """CONTRACTS §3-apply: what was granted for a session ends with it, the question does not."""
     changing.ready(WRITE)
     request_id = waits(changing, "edit", add())
     changing.restart()

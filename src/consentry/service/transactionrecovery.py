@@ -140,6 +140,10 @@ class Recovery:
         """How it ends whose roll-back may have taken effect."""
         place = self._place
         if record is not None:
+            undone = tuple(each.undone for each in writes)
+            base = str(attempt.candidate_revision)
+            commit = commit_of(attempt, undone, base, record.revision)
+            _require_true(has_taken_effect(place.document, commit, record))
             return self._ended(attempt, attempt.rolled_back(record.commit_id, place.now()), caller)
         if attempt.violation is not None:
             return self._undone(attempt, writes, caller)
