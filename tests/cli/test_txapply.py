@@ -262,8 +262,8 @@ def test_what_comes_back_is_shown_and_a_word_is_typed(consentry: CommandLine) ->
         for said in (
             f"take back {tx_id} in note-board?",
             "it was for the application note-board, “Swap”",
-            'notes n1\n  ~ all of it\n      - /text  "sell milk"\n      + /text  "buy milk"',
-            'notes n2\n  - all of it\n      - "new"',
+            '@ notes n1\n  ~ all of it\n      - /text  "sell milk"\n      + /text  "buy milk"',
+            '@ notes n2\n  - all of it\n      - "new"',
         ):
             assert said in shown, said
         terminal.answer("", "a")

@@ -91,7 +91,7 @@ def test_the_question_and_the_diff_are_shown_and_a_yes_is_read_there(
             "The reason given: “adds a note to the board” (asked every time)",
             "A yes holds for 600 seconds, for this preview alone: sha256:",
             f"Transaction {tx_id}, attempt 1, of revision sha256:",
-            'notes n2\n  + all of it\n      + /text  "call Ann"',
+            '@ notes n2\n  + all of it\n      + /text  "call Ann"',
             "Request: request-",
         ):
             assert said in whole(shown), said

@@ -11,7 +11,8 @@ from consentry.base.canonical import canonical_json
 from consentry.base.clock import Instant, ManualClock
 from consentry.base.codes import Code
 from consentry.decide.identity import Role
-from consentry.decide.txpreview import Redaction, check_preview
+from consentry.decide.previewredaction import Redaction
+from consentry.decide.txpreview import check_preview
 from consentry.record.transactionstates import TransactionState
 from consentry.service.modulehost import ModuleHost
 from consentry.service.transactionplace import TxTerms
@@ -70,13 +71,13 @@ def test_everything_about_one_is_shown(
     tx_id = waiting(consentry)
     text = shown(consentry, tx_id)
     diff = """
-notes n1
+@ notes n1
   ~ /text
       - "buy milk"
       + "buy oat milk"
   - /tags/0
       - "home"
-notes n2
+@ notes n2
   + all of it
       + /phone  "555-0100"
       + /text  "call Ann"

@@ -1,6 +1,6 @@
 """A diff of a preview as lines for a terminal; every word of it that others wrote is made safe here.
 
-    notes n1
+    @ notes n1
       + all of it
           + /text  "buy milk"
       ~ /done
@@ -9,8 +9,9 @@
       > /text  from /drafts/d1/text
             "as it was"
 
-Values are JSON, so that a text is told apart from a number, and a line feed in a text is no line. What is too
-long is cut in its middle and says how much is missing; what is too much is counted.
+Every line begins with a sign of ours, so that no name of others can begin one. Values are JSON, so that a
+text is told apart from a number, and a line feed in a text is no line. What is too long is cut in its middle
+and says how much is missing; what is too much is counted.
 """
 
 import json
@@ -70,7 +71,7 @@ def diff_lines(diff: Sequence[DiffEntity], limits: DiffLimits = USUAL_LIMITS) ->
     for entity in diff:
         if left <= 0:
             break
-        yield DiffLine(0, "", entity_name(entity))
+        yield DiffLine(0, "@", entity_name(entity))
         for change in entity.changes[:left]:
             yield from _change(change, limits)
         left -= len(entity.changes)
