@@ -24,6 +24,8 @@ from consentry.declare.statepaths import segments
 
 MOST_OPERATIONS: Final = 20_000
 MOST_BYTES: Final = 8 * 1024**2
+MOST_MOVED: Final = 4 * MOST_BYTES
+"""Of all that the moves of one change carry, each of which is shown in full, however often it is moved."""
 MOST_NAME: Final = 200
 """Letters of an entity's type or id."""
 _KEYS: Final = frozenset({"op", "path", "value", "from", "scope"})
@@ -165,16 +167,20 @@ def worked_out(entities: Mapping[EntityName, Json], operations: Sequence[Operati
         before[name] = found
         if not isinstance(found, Absent):
             root[name] = thawed(frozen(found))
-    changes = []
+    changes, room = [], MOST_MOVED
     for seq, each in enumerate(operations):
         try:
-            changes.append(_done(root, seq, each))
+            change = _done(root, seq, each)
+            if each.op is Op.MOVE:
+                room -= len(canonical_json(thawed(change.before)))
+            if room < 0:
+                raise _CannotBe(f"carries more than {MOST_MOVED:,} bytes, with the moves before it")
+            changes.append(change)
         except _CannotBe as problem:
             raise _wrong(f"operations[{seq}]", f"`{clipped(each.path)}` {problem}") from None
     writes = []
     for name in sorted(before):
-        after = root.get(name, ABSENT)
-        kept: Json | Absent = ABSENT if isinstance(after, Absent) else frozen(after)
+        kept = _kept(name, root.get(name, ABSENT))
         if not is_same(before[name], kept):
             writes.append(EntityWrite(name, before[name], kept))
     return WorkedOut(tuple(changes), tuple(writes))
@@ -305,6 +311,15 @@ def _replaced(root: dict[EntityName, Any], way: tuple[Any, ...], value: Any) -> 
     found = _at(holder, step)
     holder[int(step) if isinstance(holder, list) else step] = value
     return found
+
+
+def _kept(name: EntityName, after: Any) -> "Json | Absent":
+    if isinstance(after, Absent):
+        return ABSENT
+    try:
+        return frozen(after)
+    except BadInput as problem:
+        raise _wrong("operations", f"`{clipped(pointer(name))}`: {problem.message}") from None
 
 
 def is_same(one: "Json | Absent", other: "Json | Absent") -> bool:
