@@ -402,7 +402,7 @@ def test_the_documents_are_stable(consentry: CommandLine) -> None:
     tx_id = approved(consentry)
     document = told(consentry, "tx", "apply", tx_id)
     assert document.keys() == {"schema_version", "kind", "transaction", "helps"}
-    assert (document["kind"], document["transaction"]["state"]) == ("tx-apply", "APPLIED")
+    assert (document["kind"], document["transaction"]["state"]) == ("tx-outcome", "APPLIED")
     undone = told(consentry, "tx", "rollback", tx_id, "--yes")
-    assert (undone["kind"], undone["transaction"]["state"]) == ("tx-rollback", "ROLLED_BACK")
+    assert (undone["kind"], undone["transaction"]["state"]) == ("tx-outcome", "ROLLED_BACK")
     assert consentry("tx", "rollback", tx_id, "--yes", "--quiet").out == "ROLLED_BACK\n"

@@ -392,7 +392,7 @@ def test_the_answers_document_has_the_transaction(
         assert terminal.ended() == 0
         document = json.loads(terminal.screen)
     assert document.keys() == {"schema_version", "kind", "transaction", "helps"}
-    assert document["kind"] == "tx-reject"
+    assert document["kind"] == "tx-outcome"
 
 
 @pytest.mark.parametrize("word", ["approve", "reject"])

@@ -55,7 +55,7 @@ def _approve(ctx: click.Context, *, named: str, reason: str | None, apply: bool)
             tell_answered(output, [done])
             return ExitStatus.DONE if is_yes else Code.APPROVAL_DENIED.status
         applied = transactions_for(attempt, desk).apply(attempt.tx_id)
-        return told(output, applied, desk.journal.clock.now(), "tx-approve")
+        return told(output, applied, desk.journal.clock.now())
 
 
 approve = PlainCommand(

@@ -52,7 +52,7 @@ def _reject(ctx: click.Context, *, named: str, reason: str | None) -> ExitStatus
         elif attempt.state is not _S.REJECTED:
             given_up(desk.journal, attempt, who, Role.OWNER, reason)
         after = stored.required(attempt.tx_id)
-        told(output, after, desk.journal.clock.now(), "tx-reject")
+        told(output, after, desk.journal.clock.now())
         after.require_state(_S.REJECTED)
     return ExitStatus.DONE
 

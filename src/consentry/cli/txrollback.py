@@ -71,7 +71,7 @@ def _rollback(ctx: click.Context, *, named: str, key: str | None, yes: bool) -> 
         if attempt.state is TransactionState.APPLIED and not yes:
             require_typed_yes(_lines(journal, attempt), _YES, around, journal.clock)
         after = transactions.roll_back(attempt.tx_id, key)
-        return told(output, after, journal.clock.now(), "tx-rollback")
+        return told(output, after, journal.clock.now())
 
 
 def _lines(journal: Journal, attempt: Attempt) -> list[str]:

@@ -111,11 +111,11 @@ def outcome_lines(attempt: Attempt) -> Iterator[str]:
         yield from hanging("  because: ", f"{safe_line(said, limit=_MOST)}{again}")
 
 
-def told(output: Output, attempt: Attempt, now: Instant, kind: str) -> ExitStatus:
+def told(output: Output, attempt: Attempt, now: Instant) -> ExitStatus:
     """Tells how an attempt came out of a command, and gives the status of that."""
     helps = helps_next(attempt, now)
     if output.json:
-        output.document(kind, {"transaction": attempt.to_json(), "helps": helps})
+        output.document("tx-outcome", {"transaction": attempt.to_json(), "helps": helps})
     elif output.quiet:
         output.text(attempt.state.value)
     else:
