@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Lock
 
 from consentry.modules import Attempt, ModuleHost, TransactionState
+from examples.noteboard.changes import CONFLICT, SAYS, why_not
 from examples.noteboard.notes import (
     FIRST_NOTES,
     BoardProblem,
@@ -33,7 +34,6 @@ from examples.noteboard.notes import (
 
 MOST_FILE = 4 * 1024**2
 _MOST_TRIES = 8
-_CONFLICT = "tx-conflict"
 
 
 class Board:
@@ -108,12 +108,12 @@ class Board:
         with self._lock:
             attempt = self._tried(label, operations_for(self.notes()))
             for _ in range(_MOST_TRIES):
-                if attempt.error is None or attempt.error.code != _CONFLICT:
+                if attempt.error is None or attempt.error.code != CONFLICT:
                     break
                 attempt = self._tried(label, operations_for(self.notes()))
         if attempt.state is not TransactionState.APPLIED:
-            why = "" if attempt.error is None else f": {attempt.error.why}"
-            raise BoardProblem(f"the change is {attempt.state.value}{why}")
+            said = SAYS.get(attempt.state, attempt.state.value)
+            raise BoardProblem(f"your change: {said}: {why_not(attempt)}")
 
     def _tried(self, label: str, operations: Operations) -> Attempt:
         attempt = self.host.change(operations, label)

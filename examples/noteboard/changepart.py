@@ -7,7 +7,7 @@ shown whole; one that is too long for the page can be approved at a terminal, an
 from collections.abc import Sequence
 
 from consentry.modules import Attempt, HostDescription, TransactionState
-from examples.noteboard.changes import SAYS, Change, Changes, named
+from examples.noteboard.changes import SAYS, Change, Changes, named, why_not
 from examples.noteboard.difference import MINUS, OTHER, PLUS, Line, counted, lines_of
 from examples.noteboard.markup import Markup, element, seen_whole
 from examples.noteboard.questions import button, form, hidden
@@ -53,7 +53,7 @@ def recovery_part(changes: Changes, token: str) -> Markup | None:
             _badge(each),
             _why(each),
             element("span", "Every change of the notes is refused until an operator says:"),
-            element("code", f"consentry tx resolve {each.tx_id}"),
+            element("code", f"consentry tx resolve {each.tx_id} --reason TEXT"),
             data_tx=each.tx_id,
         )
         for each in blocking
@@ -150,7 +150,8 @@ def _reason(attempt: Attempt, host: HostDescription) -> Markup | None:
 
 def _why(attempt: Attempt) -> Markup | None:
     error = attempt.error
-    return None if error is None else element("p", f"{error.code}: {error.why}", _class="why")
+    words = why_not(attempt)
+    return None if error is None else element("p", f"{error.code}: {words}", _class="why")
 
 
 def _difference(lines: Sequence[Line]) -> Markup | None:

@@ -35,6 +35,7 @@ SAYS: Mapping[TransactionState, str] = {
     _S.FAILED_TERMINAL: "could not be settled",
     _S.REJECTED: "rejected",
 }
+CONFLICT = "tx-conflict"
 _CAME_OUT: Mapping[TransactionState, str] = {
     _S.APPLIED: "it had taken effect, and is applied",
     _S.APPROVED: "nothing of it had taken effect, and nothing will by itself; it can be applied again",
@@ -145,6 +146,16 @@ def named(attempt: Attempt) -> str:
     return f"{origin.module.module_id}: {origin.action_id}"
 
 
+def why_not(attempt: Attempt) -> str | None:
+    """What stands against it, in a sentence; the store's own words for a conflict are two long hashes."""
+    error = attempt.error
+    if error is None:
+        return None
+    if error.code == CONFLICT:
+        return "the notes were changed since its preview was made"
+    return error.why
+
+
 def _told(attempt: Attempt) -> Told:
     """What came of a click: the state, and what stands against it."""
     error = attempt.error
@@ -152,7 +163,7 @@ def _told(attempt: Attempt) -> Told:
     waits = attempt.state in (_S.APPROVAL_PENDING, _S.APPROVED, *UNSETTLED)
     code = why = None
     if error is not None and attempt.state is not _S.ROLLED_BACK:
-        code, why = error.code, error.why
+        code, why = error.code, why_not(attempt)
     return Told(
         looks.get(attempt.state, "waiting" if waits else "rejected"),
         f"{named(attempt)}: {SAYS.get(attempt.state, attempt.state.value)}",

@@ -162,7 +162,7 @@ def test_what_is_not_known_waits_until_the_store_answers(place: Place) -> None:
         unsure = place.folder / "unsure"
         unsure.touch()
         said = visitor.post("/notes/add", text="perhaps").text
-        assert "The board says no rejected the change is RECOVERY_PENDING" in said
+        assert "The board says no rejected your change: not known yet" in said
         assert "add a note not known yet whether it took effect" in said
         again = visitor.press("/changes/recover", "")
         assert "Looked into waiting add a note: it is still not known" in again
@@ -179,7 +179,7 @@ def test_what_cannot_be_settled_blocks_the_notes_until_an_operator_says_so(place
         unsure = place.folder / "unsure"
         unsure.touch()
         said = visitor.post("/notes/add", text="lost").text
-        assert "the change is FAILED_TERMINAL" in said
+        assert "your change: could not be settled" in said
         tx = visitor.transaction("add a note")
         assert "could not be settled tx-unsettled: the disk does not answer Every change" in said
         assert f"consentry tx resolve {tx}" in said
