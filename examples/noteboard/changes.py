@@ -16,6 +16,7 @@ from consentry.modules import (
     TransactionAsk,
     TransactionState,
 )
+from examples.noteboard.notes import BoardProblem
 from examples.noteboard.told import Told
 
 _S = TransactionState
@@ -94,13 +95,13 @@ class Changes:
         return [Change(each, self._preview(each)) for each in self._transactions.listed((), most)]
 
     def is_about_one(self, request_id: str) -> bool:
-        """Whether that question is about a transaction."""
-        return any(
-            each.request_id == request_id
-            and each.question.kind is RequestKind.TRANSACTION
-            and TransactionAsk.of(each).document_id == self._host.document.document_id
-            for each in self._host.pending()
-        )
+        """Whether that question is about a transaction; raises where it is one of another board."""
+        found = [each for each in self._host.pending() if each.request_id == request_id]
+        if not found or found[0].question.kind is not RequestKind.TRANSACTION:
+            return False
+        if TransactionAsk.of(found[0]).document_id != self._host.document.document_id:
+            raise BoardProblem("that change is about the notes of another board")
+        return True
 
     def answer(self, request_id: str, *, is_yes: bool) -> Told:
         """Records what the person said to a preview; after a yes it is applied at once."""

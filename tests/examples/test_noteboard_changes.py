@@ -5,6 +5,7 @@ same buttons, `test_noteboard_recovery.py` kills the board between them.
 """
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -196,23 +197,52 @@ def test_a_full_board_and_a_long_note_are_refused_in_words(visitor: Visitor, pla
 def test_two_boards_on_one_folder_do_not_lose_each_others_notes(place: Place) -> None:
     """CONTRACTS §3-apply: each change is made for a revision; one that was overtaken is made anew."""
     with board_at(place) as first, board_at(place) as second:
-        one, two = Visitor(first).enter(), Visitor(second).enter()
-        for number in range(3):
-            one.post("/notes/add", text=f"of one {number}")
-            two.post("/notes/add", text=f"of two {number}")
-        assert len(place.notes()) == 10
-        assert "of one 2" in two.get().text
-        assert "of two 2" in one.get().text
+        visitors = [Visitor(each).enter() for each in (first, second)]
+
+        def add(number: int) -> str:
+            return visitors[number % 2].post("/notes/add", text=f"note {number}").text
+
+        with ThreadPoolExecutor(max_workers=4) as threads:
+            said = list(threads.map(add, range(12)))
+        assert not any("The board says no" in each for each in said)
+        texts = [each["text"] for each in place.notes()]
+        assert sorted(texts[4:]) == sorted(f"note {number}" for number in range(12))
+        assert all("note 11" in each.get().text for each in visitors)
 
 
 def test_boards_in_two_folders_have_notes_of_their_own(place: Place) -> None:
-    """One store, one host, two documents: neither has the other's notes."""
+    """One store, one host, two documents: neither has the other's notes, nor carries out its changes."""
     other = Place(place.folder.with_name("other"), place.home)
     with board_at(place) as first, board_at(other) as second:
-        Visitor(first).enter().post("/notes/add", text="only here")
-        assert "only here" not in Visitor(second).enter().get().text
+        here, there = Visitor(first).enter(), Visitor(second).enter()
+        here.post("/notes/add", text="only here")
+        assert "only here" not in there.get().text
+        here.upload("gardener", "gardener.graph")
+        here.act("gardener", "weekend")
+        here.allow("persistent")
+        request, tx = here.question(), here.transaction("add a note")
+        assert "Changes that wait" not in there.get().text
+        before = place.document(), other.document()
+        assert "rejected tx-unknown" in there.press("/changes/roll-back", tx)
+        said = there.post("/answer", request=request, decision="once").text
+        assert "The board says no rejected that change is about the notes of another board" in said
+        assert here.history()[0] == ("APPROVAL_PENDING", TAGS)
+        assert (place.document(), other.document()) == before
     assert len(place.notes()) == 5
     assert len(other.notes()) == 4
+
+
+@pytest.mark.parametrize("tx", ["", "x", "../tx", "tx-" + "0" * 5000, "<b>\u202e\x00"])
+def test_an_id_that_is_none_does_nothing(visitor: Visitor, place: Place, tx: str) -> None:
+    """On every route about changes; what is told shows it as text."""
+    visitor.get()
+    before = place.document()
+    for route in ("apply", "roll-back", "again", "give-up"):
+        page = visitor.post(f"/changes/{route}", tx=tx)
+        assert "Refused rejected tx-unknown" in page.text
+        assert "<b>" not in page.body
+    assert visitor.post("/answer", request=tx, decision="once").status == 200
+    assert place.document() == before
 
 
 def write_file(place: Place, content: bytes) -> Path:
