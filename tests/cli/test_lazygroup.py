@@ -247,6 +247,7 @@ def test_table_and_commands_agree() -> None:
         "commit",
         "discard",
         "undo",
+        "tx",
         "why",
         "report",
         "audit",

@@ -14,7 +14,7 @@ STATES: Final[Mapping[TransactionState, tuple[str, str]]] = {
     _S.PREVIEW_READY: ("its preview is there, and nobody was asked yet", "wait"),
     _S.APPROVAL_PENDING: (
         "its preview waits for a person's yes or no; nothing is written",
-        "consentry tx approve ID, or consentry tx reject ID",
+        "consentry tx approve ID, or tx reject",
     ),
     _S.APPROVED: (
         "its preview was approved; nothing is written yet",
