@@ -37,13 +37,13 @@ from consentry.decide.documentstore import (
     StoreConflict,
 )
 from consentry.decide.modulemode import ModuleMode
+from consentry.decide.previewredaction import Redaction
 from consentry.decide.question import RequestKind
 from consentry.decide.slotrender import RenderedEntry
 from consentry.decide.statechange import ABSENT, Absent, EntityName, EntityWrite
 from consentry.decide.transactionask import TransactionAsk
 from consentry.decide.txattempt import Attempt
 from consentry.decide.txparts import TxError, TxOrigin
-from consentry.decide.txpreview import Redaction
 from consentry.declare.hostdescription import (
     ApprovalLevel,
     ApprovalRule,

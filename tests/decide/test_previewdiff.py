@@ -15,8 +15,9 @@ from consentry.decide.previewdiff import (
     diff_of_writes,
     role_entries,
 )
+from consentry.decide.previewredaction import Redaction
 from consentry.decide.statechange import EntityName, entities_of, read_operations, worked_out
-from consentry.decide.txpreview import NO_REVISION, PreviewTerms, Redaction, preview_of
+from consentry.decide.txpreview import NO_REVISION, PreviewTerms, preview_of
 
 N1 = EntityName("notes", "n1")
 N2 = EntityName("notes", "n2")

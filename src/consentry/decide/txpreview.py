@@ -18,24 +18,13 @@ from consentry.base.frozenjson import thawed
 from consentry.base.values import dataclass
 from consentry.decide.fields import problem
 from consentry.decide.identity import Role
+from consentry.decide.previewredaction import Curtain, Redaction
 from consentry.decide.statechange import Change, EntityWrite, Op, WorkedOut, pointer
-from consentry.declare.statepaths import segments
 
 SCHEMA: Final = "tx-preview/v1"
 ROLES: Final = (Role.OWNER, Role.APPROVER, Role.OPERATOR, Role.VIEWER)
-REDACTED: Final = "[redacted]"
-"""What stands for a value that a role does not see."""
 NO_REVISION: Final = "sha256:" + "0" * 64
 """The revision of a document that nothing was ever written to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Redaction:
-    """A place of every entity of one type that only some roles see; `path` is a pointer into the entity."""
-
-    entity_type: str
-    path: str
-    visible_to: frozenset[Role] = frozenset({Role.OWNER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +64,8 @@ def commit_name(tx_id: str, attempt_no: int) -> str:
 
 def preview_of(terms: PreviewTerms, worked_out: WorkedOut) -> dict[str, Json]:
     """The document."""
-    entries = [_entry(each, terms.redactions) for each in sorted(worked_out.changes, key=_place)]
+    curtain = Curtain(terms.redactions, worked_out.changes)
+    entries = [_entry(each, curtain) for each in sorted(worked_out.changes, key=_place)]
     document: dict[str, Json] = {
         "schemaVersion": SCHEMA,
         "txId": terms.tx_id,
@@ -115,7 +105,7 @@ def _place(change: Change) -> tuple[str, str, str, str, str, int]:
     return asked.scope, name.entity_type, name.entity_id, path, asked.op.value, change.seq
 
 
-def _entry(change: Change, redactions: Sequence[Redaction]) -> dict[str, Json]:
+def _entry(change: Change, curtain: Curtain) -> dict[str, Json]:
     asked = change.operation
     before, after = thawed(change.before), thawed(change.after)
     return {
@@ -127,70 +117,5 @@ def _entry(change: Change, redactions: Sequence[Redaction]) -> dict[str, Json]:
         "op": asked.op.value,
         "before": before,
         "after": after,
-        "roleViews": {role.value: _view(role, change, before, after, redactions) for role in ROLES},
+        "roleViews": {role.value: curtain.view(role, change, before, after) for role in ROLES},
     }
-
-
-def _view(
-    role: Role, change: Change, before: Json, after: Json, redactions: Sequence[Redaction]
-) -> dict[str, Json]:
-    hidden = [each for each in redactions if role not in each.visible_to]
-    if not hidden:
-        return {"before": before, "after": after, "redacted": False}
-    asked = change.operation
-    if asked.op is Op.MOVE:
-        # Both ends show the same value, and what is hidden at either is hidden at both.
-        shown = before
-        for way in (asked.source or (), (*asked.entity, *asked.inside)):
-            shown = _moved(shown, way, hidden)
-        value = shown.get("value") if isinstance(shown, Mapping) else None
-        target = {"pointer": asked.path, "value": value}
-        is_cut = canonical_json([shown]) != canonical_json([before])
-        return {"before": shown, "after": target, "redacted": is_cut}
-    way = (*asked.entity, *asked.inside)
-    seen = [None if each is None else _cut(each, way, hidden) for each in (before, after)]
-    is_cut = canonical_json(seen) != canonical_json([before, after])
-    return {"before": seen[0], "after": seen[1], "redacted": is_cut}
-
-
-def _moved(shown: Json, way: tuple[str, ...], hidden: Sequence[Redaction]) -> Json:
-    if not isinstance(shown, Mapping):
-        return shown
-    return {**shown, "value": _cut(shown["value"], way, hidden)}
-
-
-def _cut(value: Json, way: tuple[str, ...], hidden: Sequence[Redaction]) -> Json:
-    """The value at that place without what these rules hide."""
-    entity_type, inside = way[0], way[2:]
-    for each in hidden:
-        if each.entity_type == entity_type:
-            value = _cut_at(value, inside, segments(each.path) or ())
-    return value
-
-
-def _cut_at(value: Json, inside: tuple[str, ...], rule: tuple[str, ...]) -> Json:
-    shared = min(len(inside), len(rule))
-    if inside[:shared] != rule[:shared]:
-        return value
-    return _hidden_below(value, rule[shared:])
-
-
-def _hidden_below(value: Json, way: tuple[str, ...]) -> Json:
-    if not way:
-        return _marked(value)
-    if isinstance(value, Mapping) and way[0] in value:
-        return {**value, way[0]: _hidden_below(value[way[0]], way[1:])}
-    if isinstance(value, list) and way[0].isascii() and way[0].isdigit():
-        at = int(way[0]) if len(way[0]) <= len(str(len(value))) else len(value)
-        if at < len(value):
-            return [*value[:at], _hidden_below(value[at], way[1:]), *value[at + 1 :]]
-    return value
-
-
-def _marked(value: Json) -> Json:
-    """The shape of a value, with a mark for every value in it."""
-    if isinstance(value, Mapping):
-        return {key: _marked(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_marked(item) for item in value]
-    return REDACTED

@@ -13,11 +13,11 @@ from consentry.base.units import Duration
 from consentry.base.values import dataclass, field
 from consentry.decide.documentstore import Commit, CommitRecord, DocumentStore, Snapshot
 from consentry.decide.identity import SYSTEM, Identity, Role
+from consentry.decide.previewredaction import Redaction
 from consentry.decide.session import Leader
 from consentry.decide.statechange import ABSENT, EntityWrite, Operation, is_same, there
 from consentry.decide.txattempt import Attempt, Violation
 from consentry.decide.txparts import USUAL_TTL, TxOrigin, Worker, check_ttl
-from consentry.decide.txpreview import Redaction
 from consentry.decide.txstep import Caller
 from consentry.enforce.broker import CapabilityRejected
 from consentry.service.leader import is_alive, this_process
