@@ -127,14 +127,13 @@ def graph_of(payloads: Mapping[str, Any]) -> bytes:
     """What it can do: each command by itself, and one that keeps a call for the next."""
     calls = {name: [f"notes.{name}"] for name in _names(payloads)}
     calls["both"] = ["notes.keep", "notes.late"]
-    asks = {"reason": "it says so itself", "level": "soft"}
     actions = [
         {
             "id": name,
             "label": name,
             "calls": called,
             "mutates": [],
-            "requiresApproval": False if name in (*NAMES, "both") else asks,
+            "requiresApproval": name not in (*NAMES, "both"),
         }
         for name, called in calls.items()
     ]

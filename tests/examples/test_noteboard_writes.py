@@ -15,8 +15,11 @@ import pytest
 from consentry.base.errors import Refused
 from consentry.modules import ActionOutcome, ActionStatus
 from examples.noteboard.board import Board
+from examples.noteboard.changepart import TOO_LONG, waiting_part
+from examples.noteboard.changes import Changes
 from examples.noteboard.notes import NO_NOTE
 from tests.examples.carelessboard import (
+    MODULE,
     CarelessBoard,
     careless_board,
     without_rules_of_the_call,
@@ -190,6 +193,24 @@ def test_what_is_no_note_is_shown_and_can_be_removed(tmp_path: Path) -> None:
             board.remove(each.note_id)
         assert "notes" not in careless.document()
         assert board.notes().notes == ()
+
+
+@pytest.mark.parametrize(("letters", "is_offered"), [(3000, True), (3001, False)])
+def test_what_is_not_shown_whole_is_not_approved(
+    tmp_path: Path,
+    letters: int,
+    is_offered: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """CONTRACTS §3-approval: a text that is too long for the page has no button that says yes to it."""
+    long = [{"op": "add", "path": "/notes/mine", "value": {"text": "x" * letters, "order": 9}}]
+    with careless_board(tmp_path, {"purge": {}}) as board:
+        board.act("patch", long)
+        assert board.host.invoke(MODULE, "purge").transaction_state == "APPROVAL_PENDING"
+        part = waiting_part(Changes(board.host), board.host.description, "token")
+        assert part is not None
+        assert ("Approve and apply" in part) is is_offered
+        assert (TOO_LONG in part) is not is_offered
+        assert "Reject" in part
 
 
 SMUGGLED = {
