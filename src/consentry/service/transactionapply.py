@@ -212,7 +212,10 @@ class Applying:
             return self._taken(
                 begun, [step, Step(begun.state, lost, Stage.ROLLBACK, caller)], NOTHING
             )
-        _require_as_left(place, attempt, differs(place.document, writes) is None)
+        is_as_left = differs(place.document, writes) is None
+        if not is_as_left and place.required(attempt.tx_id).version != attempt.version:
+            raise Overtaken  # somebody else is about to take it back, or has; they are not told of a conflict
+        _require_as_left(place, attempt, is_as_left)
         begun = place.stored.take(step)
         undone = tuple(each.undone for each in writes)
         try:
