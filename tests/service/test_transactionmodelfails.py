@@ -42,7 +42,7 @@ def _without_violation(self: Attempt, *given: Any) -> Attempt:
     return _recovering(self, *given[:3])
 
 
-def _only_looks(self: StoredDocument, commit: Commit) -> CommitRecord | None:
+def only_looks(self: StoredDocument, commit: Commit) -> CommitRecord | None:
     """What the log says; a key that is not there may still come."""
     with self._database.reading() as view:
         for kind, commit_id, revision in view.rows(documents._KEY, (commit.key,)):
@@ -82,7 +82,7 @@ _A_KEY_FOR_ALL_TRIES = property(
 
 FAULTS: dict[str, Mapping[tuple[object, str], Any]] = {
     "an approval counts for ever": {(Attempt, "lapsed"): _never_lapses},
-    "a key that is settled may still commit": {(StoredDocument, "settle"): _only_looks},
+    "a key that is settled may still commit": {(StoredDocument, "settle"): only_looks},
     "a store is believed when it says yes": {
         (transactionapply, "has_taken_effect"): _true,
         (transactionrecovery, "has_taken_effect"): _true,

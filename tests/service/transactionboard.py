@@ -21,7 +21,7 @@ MODULE: Final = "alpha-tools"
 VERSIONS: Final = ("1.0.0", "2.0.0")
 COMMAND: Final = "board.write"
 RULE: Final = ApprovalRule("changes the board", ApprovalLevel.HARD)
-TERMS: Final = TxTerms(ttl_seconds=300, lease=Duration(20_000), recovery=Duration(60_000))
+TERMS: Final = TxTerms(ttl_seconds=100, lease=Duration(20_000), recovery=Duration(60_000))
 SETTINGS: Final = ApprovalSettings(parked_deadline=Duration(200_000))
 HOST: Final = HostDescription(
     HOST_ID,

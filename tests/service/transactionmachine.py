@@ -90,7 +90,7 @@ def _of(*kinds: str) -> st.SearchStrategy[Operation]:
 _STEPS: Final = ("propose", "on", "on", "on", "on", "answer", "apply", "back", "again", "rare")
 OPERATIONS: Final = _of(*_STEPS)
 """What takes steps of transactions."""
-ANY: Final = _of(*_STEPS, "on", "on", "wait", "allow", "allow", "takeaway")
+ANY: Final = _of(*_STEPS, "on", "on", "wait", "wait", "allow", "allow", "takeaway")
 OTHERS: Final = _of("apply", "back", "answer", "again", "takeaway", "overtake", "overtake", "rare")
 """What comes in the middle."""
 PROGRAMS: Final = st.sampled_from((0, 1))
@@ -174,6 +174,13 @@ class TransactionMachine(RuleBasedStateMachine):
         self._same(self._real(who, operation), self._whole(who, operation))
         self._compare()
 
+    @rule(who=PROGRAMS, key=_keys, late=st.sampled_from((0, 0, *LATER[2:])))
+    def apply_ready(self, who: int, key: str | None, late: int) -> None:
+        """A change that nobody has to be asked about, applied; perhaps too late, perhaps with a key that was used."""
+        self._make_ready(who, "person")
+        self.act(1 - who, ("wait", late))
+        self.act(1 - who, ("apply", 1, key))
+
     @rule(who=PROGRAMS, operation=OPERATIONS, other=OTHERS, place=PLACES)
     def act_at_once(self, who: int, operation: Operation, other: Operation, place: int) -> None:
         """One program does something while the other is about to have an effect."""
@@ -222,6 +229,8 @@ class TransactionMachine(RuleBasedStateMachine):
     @rule(who=PROGRAMS, operation=OPERATIONS, how=HOW, place=st.integers(0, 2), lasting=LASTING)
     def fail(self, who: int, operation: Operation, how: str, place: int, lasting: bool) -> None:
         """The document store raises, is slow, or lies, at one commit or settling; perhaps it stays away."""
+        if operation[0] == "apply":
+            self._make_ready(who, "person")
         operation = self._drawn(operation)
         self._failing(who, operation, place, how, lasting)
         if lasting:
@@ -239,6 +248,9 @@ class TransactionMachine(RuleBasedStateMachine):
         self, who: int, operation: Operation, other: Operation, ask: int, lasting: bool
     ) -> None:
         """What a module was granted is taken away in the middle of its writes; perhaps the store goes, too."""
+        if operation[0] == "apply":
+            self._make_ready(who, "module")
+            operation = ("apply", 1, None)
         operation = self._drawn(operation)
         said: list[tuple[Any, ...]] = []
         wanted: list[tuple[Any, ...]] = []
@@ -260,6 +272,12 @@ class TransactionMachine(RuleBasedStateMachine):
         if lasting:
             self._pass(LATER[2])
             self._failing(1 - who, self._drawn(("look", 1)), 0, "before", lasting)
+
+    def _make_ready(self, who: int, by: str) -> None:
+        """Has a change waiting that can be applied at once."""
+        while by == "module" and not self.model.may_act:
+            self.act(who, ("allow",))
+        self.act(who, ("propose", by, False, [("put", "/notes/a"), ("put", "/notes/b")]))
 
     def _failing(self, who: int, operation: Operation, place: int, how: str, lasting: bool) -> None:
         stroke = self._fails(place, how, lasting)

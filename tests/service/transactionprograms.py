@@ -1,8 +1,8 @@
 """Programs of a host whose document changes, in this process: each with its own connections and session.
 
 A program is what `ModuleHost` makes of the parts, on a ledger and a document store that tell their stroke what
-they are about to do (`transactionstrokes`). Which of them live is known by numbers of our own, because all of
-them are one process of the system.
+they are about to do (`transactionstrokes`). Where several of them are one process of the system, which of them
+live is known by numbers of our own.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,7 +33,7 @@ from consentry.record.envelope import Context
 from consentry.service.approvals import Desk
 from consentry.service.modulegate import ModuleGate
 from consentry.service.moduleimport import import_module
-from consentry.service.transactionplace import TxPlace
+from consentry.service.transactionplace import TxPlace, TxTerms
 from consentry.service.transactions import Transactions
 from consentry.service.transactionwatch import ModuleWatch
 from consentry.store.database import Database
@@ -123,11 +123,13 @@ class Program:
         documents: Database,
         writer: str,
         clock: Clock,
-        living: set[Leader],
+        living: set[Leader] | None = None,
+        *,
+        terms: TxTerms = TERMS,
+        document: DocumentStore | str = DOCUMENT,
     ) -> None:
         self.stroke: Stroke = NOTHING
         self.process = Leader(next(_numbers), 0, "here")
-        living.add(self.process)
         ledger, ids = Ledger(database, writer, self._tell), Uuid7Ids(clock)
         parts = (ledger, ids, clock)
         sessions = StoredSessions(*parts, Context(OWNER, writer), lambda _: True)
@@ -138,8 +140,14 @@ class Program:
         self.desk = Desk(journal, SETTINGS, pause=lambda _: None)
         checks = ModuleChecks(journal, HOST_ID)
         watch = ModuleWatch(HOST, ModuleGate(checks, self.desk), checks, journal)
-        document = ToldDocument(StoredDocument(documents, clock, ids, DOCUMENT), self)
-        place = Place(journal, document, watch, TERMS, process=self.process, living=living)
+        if isinstance(document, str):
+            document = StoredDocument(documents, clock, ids, document)
+        place = TxPlace(journal, ToldDocument(document, self), watch, terms)
+        if living is not None:
+            living.add(self.process)
+            place = Place(
+                journal, place.document, watch, terms, process=self.process, living=living
+            )
         self.transactions = Transactions(place, self.desk)
 
     def _tell(self, step: Step) -> None:
