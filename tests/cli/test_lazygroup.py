@@ -63,6 +63,7 @@ GROUPS = {
     "plugins": ["lock", "verify", "list", "sign", "forget", "init"],
     "keys": ["make", "list", "show", "trust", "rotate", "revoke"],
     "tokens": ["list", "show"],
+    "tx": ["list", "show", "approve", "reject", "apply", "rollback", "resolve"],
     "module": ["import", "list", "show", "graph", "remove", "catalog", "mode", "hosts"],
     "grants": ["list", "revoke", "explain"],
     "signoff": ["resolve"],
