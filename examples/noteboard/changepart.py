@@ -14,8 +14,9 @@ from examples.noteboard.questions import button, form, hidden
 
 MOST_LINES = 800
 MOST_TEXT = 3000
+MOST_PLACE = 300
 MOST_SHOWN = 10
-TOO_LONG = "This is too long to be shown whole here, so it is not approved here: consentry inbox has it, too."
+TOO_LONG = "This is too long to be shown whole here, so it is not approved here; consentry tx show has it all."
 _S = TransactionState
 _LOOKS = {PLUS: "add", MINUS: "remove", OTHER: "other"}
 _STANDS = {
@@ -96,7 +97,7 @@ def history_part(changes: Changes, token: str) -> Markup:
 def _waiting(change: Change, host: HostDescription, token: str) -> Markup:
     attempt = change.attempt
     lines = [] if change.preview is None else lines_of(change.preview)
-    is_whole = len(lines) <= MOST_LINES and all(len(each.text or "") <= MOST_TEXT for each in lines)
+    is_whole = len(lines) <= MOST_LINES and all(map(_is_shown_whole, lines))
     return element(
         "article",
         element(
@@ -111,11 +112,7 @@ def _waiting(change: Change, host: HostDescription, token: str) -> Markup:
         if change.is_outdated and attempt.state is not _S.FAILED_PRE_APPLY
         else None,
         _difference(lines[:MOST_LINES]),
-        None
-        if is_whole
-        else element(
-            "p", f"{len(lines) - MOST_LINES} more lines are not shown here", _class="stale"
-        ),
+        None if is_whole else element("p", TOO_LONG, _class="stale"),
         _own_words(attempt),
         _facts(change),
         _buttons(change, token, is_whole=is_whole),
@@ -124,6 +121,10 @@ def _waiting(change: Change, host: HostDescription, token: str) -> Markup:
         data_request=attempt.request_id if attempt.state is _S.APPROVAL_PENDING else None,
         data_state=attempt.state.value,
     )
+
+
+def _is_shown_whole(line: Line) -> bool:
+    return len(line.text or "") <= MOST_TEXT and len(line.place) <= MOST_PLACE
 
 
 def _title(change: Change) -> str:
@@ -166,7 +167,7 @@ def _difference(lines: Sequence[Line]) -> Markup | None:
                     for part in (each.text or "").split("\n")
                     if each.text is not None
                 ),
-                element("code", each.place) if each.place else None,
+                element("code", seen_whole(each.place)) if each.place else None,
             ),
             _class=_LOOKS[each.sign],
         )
