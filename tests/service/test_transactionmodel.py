@@ -9,7 +9,7 @@ from tests.service.transactionmachine import machine_on
 from tests.store.conftest import Store
 from tests.store.sizes import IS_FULL
 
-SMALL = {Dialect.SQLITE: (40, 25), Dialect.POSTGRESQL: (20, 25)}
+SMALL = {Dialect.SQLITE: (40, 25), Dialect.POSTGRESQL: (10, 25)}
 FULL = {Dialect.SQLITE: (1000, 50), Dialect.POSTGRESQL: (300, 50)}
 
 

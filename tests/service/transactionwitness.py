@@ -65,7 +65,7 @@ class Witness:
         self.attempts: dict[Attempt, str] = {}
         self.questions: dict[str, dict[str, Any]] = {}
         self._approvals: dict[Attempt, dict[str, Any]] = {}
-        self._blocks: set[Attempt] = set()
+        self._blocks: dict[Attempt, str] = {}
         self._uses: Counter[str] = Counter()
         self._broken: Counter[tuple[str, str]] = Counter()
         self._module_applies: Counter[str] = Counter()
@@ -108,7 +108,7 @@ class Witness:
             case "transaction.resolved":
                 place = (payload["txId"], payload["attemptNo"])
                 assert place in self._blocks, "resolved what blocked nothing"
-                self._blocks.remove(place)
+                del self._blocks[place]
             case "approval.requested":
                 assert payload["requestId"] not in self.questions
                 self.questions[payload["requestId"]] = {**payload, "status": "pending"}
@@ -145,7 +145,7 @@ class Witness:
             case "FAILED_PRE_APPLY" if previous == "APPLYING" and step["moduleId"]:
                 self._module_applies[place[0]] -= 1
             case "FAILED_TERMINAL":
-                self._blocks.add(place)
+                self._blocks[place] = step["documentId"]
                 if step["afterPartialApply"]:
                     self._broken[place[0], "capability.rollback.failed"] += 1
             case "ROLLED_BACK" if step["afterPartialApply"]:
@@ -173,7 +173,9 @@ class Witness:
         assert approval == self._approvals.get(place), "applied without its approval"
         bound = (approval["previewHash"], approval["baseRevision"])
         assert bound == (step["previewHash"], step["baseRevision"])
-        assert not self._blocks, "applied to a document that is blocked"
+        assert step["documentId"] not in self._blocks.values(), (
+            "applied to a document that is blocked"
+        )
         if step["moduleId"]:
             self._module_applies[place[0]] += 1
 
@@ -188,7 +190,7 @@ class Witness:
             kept = json.loads(str(text))
             assert (kept["txId"], kept["attemptNo"], kept["state"]) == (tx, no, state)
         blocks = {(tx, no) for tx, no in self._rows("transaction_block", "tx_id", "attempt_no")}
-        assert blocks == self._blocks
+        assert blocks == set(self._blocks)
         asked = "SELECT request_id, status FROM approval_request"
         with self._database.reading() as view:
             statuses = dict(view.rows(asked))  # type: ignore[arg-type]
