@@ -1,26 +1,22 @@
-"""`consentry tx apply`, `rollback` and `resolve`: carried out by command, where that can be."""
+"""`consentry tx apply`: carried out by command, where that can be, on the authority of the module."""
 
-import json
+import subprocess
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from consentry.base.clock import Instant, ManualClock
 from consentry.base.codes import Code
 from consentry.service.modulehost import ModuleHost
-from tests.cli.asking import set_passphrase
-from tests.cli.capabilities import without_terminal
 from tests.cli.conftest import CommandLine, assert_error
 from tests.cli.moduleplaces import events, granted, package, told
-from tests.cli.terminals import at_terminal
 from tests.cli.txplaces import (
     NOTE,
     WRITE,
     Unreachable,
     adding,
+    approved,
     asked,
-    blocked,
     changed,
     document_of,
     ready,
@@ -35,15 +31,6 @@ from tests.cli.txplaces import (
 pytestmark = pytest.mark.timeout(180)
 
 LONG_AGO = Instant.parse("2026-01-05T09:00:00Z")
-
-
-def approved(line: CommandLine, name: str = "n1", **how: Any) -> str:
-    """The id of a module's change that was approved; the application is closed by then."""
-    with writing_host(line, lambda: adding(name), **how) as application:
-        ready(application)
-        tx_id = asked(application)
-        say(application, tx_id)
-    return tx_id
 
 
 @pytest.mark.parametrize("store", ["sqlite", "postgresql"])
@@ -237,157 +224,6 @@ def test_what_another_process_is_at_is_left_to_it(consentry: CommandLine) -> Non
     assert document_of(consentry)["notes"].keys() == {"n2"}
 
 
-def test_a_roll_back_that_was_cut_off_is_settled_first(consentry: CommandLine) -> None:
-    """CONTRACTS §3-recovery: its process is gone before the commit, so the change is still there."""
-    with writing_host(consentry) as application:
-        tx_id = changed(application)
-    under_way(consentry, tx_id, rolls_back=True, is_gone=True)
-    done = consentry("tx", "rollback", tx_id, "--yes")
-    assert done.status == 0, done.out + done.err
-    assert state_of(consentry, tx_id) == "ROLLED_BACK"
-    assert document_of(consentry) == {}
-
-
-def test_what_comes_back_is_shown_and_a_word_is_typed(consentry: CommandLine) -> None:
-    """CONTRACTS §3-rollback: from the journal, entity by entity; another word takes nothing back."""
-    with writing_host(consentry) as application:
-        changed(application)
-        operations = [
-            {"op": "replace", "path": "/notes/n1/text", "value": "sell milk"},
-            *adding("n2", "new"),
-        ]
-        tx_id = changed(application, operations, "Swap")
-    with at_terminal(consentry, "tx", "rollback", tx_id, size=(120, 50)) as terminal:
-        shown = terminal.see("d deny")
-        for said in (
-            f"take back {tx_id} in note-board?",
-            "it was for the application note-board, “Swap”",
-            '@ notes n1\n  ~ all of it\n      - /text  "sell milk"\n      + /text  "buy milk"',
-            '@ notes n2\n  - all of it\n      - "new"',
-        ):
-            assert said in shown, said
-        terminal.answer("", "a")
-        terminal.answer("type rollback to approve", "no")
-        terminal.answer("nothing was approved", "d")
-        assert terminal.ended() == 126
-    assert state_of(consentry, tx_id) == "APPLIED"
-    with at_terminal(consentry, "tx", "rollback", tx_id, size=(120, 50)) as terminal:
-        terminal.answer("d deny", "a")
-        terminal.answer("type rollback to approve", "rollback")
-        assert terminal.ended() == 0, terminal.screen
-    assert document_of(consentry)["notes"] == {"n1": NOTE}
-    again = without_terminal(consentry)("tx", "rollback", tx_id)
-    assert (again.status, "ROLLED_BACK" in again.out) == (0, True)  # done before: nobody is asked
-
-
-def test_without_a_terminal_it_says_how_a_script_does_it(consentry: CommandLine) -> None:
-    """Nobody is asked where nobody can be; nothing is taken back by that."""
-    with writing_host(consentry) as application:
-        tx_id = changed(application)
-    refused = without_terminal(consentry)("tx", "rollback", tx_id)
-    assert_error(refused, Code.TERMINAL_MISSING)
-    assert "say --yes" in refused.err
-    assert state_of(consentry, tx_id) == "APPLIED"
-
-
-def test_what_was_changed_since_is_not_taken_back(consentry: CommandLine) -> None:
-    """CONTRACTS §3-rollback: all or nothing, and later changes are not lost by it."""
-    with writing_host(consentry) as application:
-        tx_id = changed(application)
-        changed(application, [{"op": "replace", "path": "/notes/n1/done", "value": True}])
-    assert_error(consentry("tx", "rollback", tx_id, "--yes"), Code.TX_CONFLICT)
-    assert state_of(consentry, tx_id) == "APPLIED"
-
-
-def test_only_what_was_applied_is_taken_back(consentry: CommandLine) -> None:
-    """CONTRACTS §3-rollback: from `APPLIED` alone."""
-    assert_error(consentry("tx", "rollback", approved(consentry), "--yes"), Code.TX_STATE)
-
-
-def test_a_blocked_document_takes_changes_again_after_it_was_resolved(
-    consentry: CommandLine,
-) -> None:
-    """CONTRACTS §3-terminal-block: applies are refused, then an operator says what was done, on record."""
-    tx_id = blocked(consentry, "note-board")
-    other = approved(consentry)
-    refused = consentry("tx", "apply", other)
-    assert_error(refused, Code.TX_BLOCKED)
-    assert f"help: consentry tx resolve {tx_id}" in refused.err
-    with at_terminal(
-        consentry, "tx", "resolve", tx_id, "--reason", "restored from Monday", size=(160, 50)
-    ) as terminal:
-        shown = terminal.see("d deny")
-        for said in (
-            "let note-board take changes again?",
-            "nobody here can tell what is in the document: look at it first",
-            "your reason: restored from Monday",
-            "[tx-unsettled]",
-        ):
-            assert said in shown, said
-        terminal.answer("", "a")
-        terminal.answer("type resolve to approve", "resolve")
-        assert terminal.ended() == 0, terminal.screen
-        assert "note-board, it takes changes again" in terminal.screen
-    (resolved,) = [each["payload"] for each in events(consentry, "transaction.resolved")]
-    assert (resolved["txId"], resolved["reason"]) == (tx_id, "restored from Monday")
-    assert resolved["resolvedRole"] == "operator"
-    assert resolved["resolvedBy"].startswith("local:")
-    assert "resolved, restored from Monday" in consentry("tx", "show", tx_id).out
-    assert state_of(consentry, tx_id) == "FAILED_TERMINAL"
-    assert told(consentry, "tx", "list")["blocks"] == []
-    assert consentry("tx", "apply", other).status == 0
-    with at_terminal(
-        consentry, "tx", "resolve", tx_id, "--reason", "again", size=(160, 50)
-    ) as terminal:
-        assert terminal.ended() == 126
-        assert "blocks nothing any more" in terminal.screen
-
-
-@pytest.mark.parametrize("keys", ["d", "\x03"])
-def test_a_no_resolves_nothing(consentry: CommandLine, keys: str) -> None:
-    """The document stays blocked."""
-    tx_id = blocked(consentry)
-    with at_terminal(consentry, "tx", "resolve", tx_id, "--reason", "why") as terminal:
-        terminal.see("d deny")
-        terminal.see("\n> ")
-        terminal.type(f"{keys}\n")
-        assert terminal.ended() == 126
-    assert told(consentry, "tx", "list")["blocks"]
-    assert_error(
-        without_terminal(consentry)("tx", "resolve", tx_id, "--reason", "x"), Code.TERMINAL_MISSING
-    )
-
-
-def test_resolving_needs_the_passphrase_where_one_is_set(consentry: CommandLine) -> None:
-    """As a mode of modules that lets more; there is no way round it for scripts."""
-    tx_id = blocked(consentry)
-    set_passphrase(consentry)
-    with at_terminal(consentry, "tx", "resolve", tx_id, "--reason", "why", "--json") as terminal:
-        terminal.answer("d deny", "a")
-        terminal.answer("type resolve to approve", "resolve")
-        terminal.answer("passphrase", "wrong words")
-        terminal.answer("passphrase", "correct horse")
-        assert terminal.ended() == 0, terminal.screen
-    document = json.loads(terminal.screen[terminal.screen.index("{") :])
-    assert document.keys() == {"schema_version", "kind", "transaction", "reason", "stillBlocked"}
-    assert (document["kind"], document["stillBlocked"]) == ("tx-resolve", False)
-    assert_error(consentry("tx", "resolve", tx_id, "--reason", "why", "--yes"), Code.USAGE)
-
-
-@pytest.mark.parametrize("reason", ["", "  ", "r" * 2001])
-def test_a_reason_has_to_say_something(consentry: CommandLine, reason: str) -> None:
-    """CONTRACTS §11: wrong usage; and it cannot be left out."""
-    assert_error(consentry("tx", "resolve", "tx-0123456789", "--reason", reason), Code.USAGE)
-    assert_error(consentry("tx", "resolve", "tx-0123456789"), Code.USAGE)
-
-
-def test_only_what_blocks_is_resolved(consentry: CommandLine) -> None:
-    """CONTRACTS §3-terminal-block: said before anybody is asked."""
-    with writing_host(consentry) as application:
-        tx_id = changed(application)
-    assert_error(consentry("tx", "resolve", tx_id, "--reason", "why"), Code.TX_STATE)
-
-
 @pytest.mark.parametrize("word", ["apply", "rollback", "resolve"])
 def test_an_unknown_id_is_wrong_usage(consentry: CommandLine, word: str) -> None:
     """CONTRACTS §11: 2, whatever stands there."""
@@ -406,3 +242,33 @@ def test_the_documents_are_stable(consentry: CommandLine) -> None:
     undone = told(consentry, "tx", "rollback", tx_id, "--yes")
     assert (undone["kind"], undone["transaction"]["state"]) == ("tx-outcome", "ROLLED_BACK")
     assert consentry("tx", "rollback", tx_id, "--yes", "--quiet").out == "ROLLED_BACK\n"
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_of_several_at_once_one_applies_it(
+    consentry: CommandLine, request: pytest.FixtureRequest, store: str
+) -> None:
+    """CONTRACTS §3-apply: one commit for one key; the others find it done or under way, and write nothing."""
+    if store == "postgresql":
+        consentry.environ["CONSENTRY_STORE"] = request.getfixturevalue("postgres_url")
+    tx_id = approved(consentry)
+    words = [*consentry.program, "tx", "apply", tx_id, "--quiet"]
+    started = [
+        subprocess.Popen(
+            words,
+            cwd=consentry.cwd,
+            env=consentry.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    ended = [(each.communicate(timeout=100), each.returncode) for each in started]
+    for (out, err), status in ended:
+        assert (status, out) == (0, "APPLIED\n") or (status == 126 and "tx-in-flight" in err), err
+    assert any(status == 0 for _, status in ended)
+    steps = transitions(consentry, tx_id)
+    assert steps.count(("APPROVED", "APPLYING")) == 1
+    assert steps.count(("APPLYING", "APPLIED")) == 1
+    assert document_of(consentry)["notes"] == {"n1": NOTE}

@@ -12,8 +12,7 @@ from tests.browsing import Tab, browser
 from tests.cli.conftest import CommandLine
 from tests.cli.moduleplaces import granted, harmless, named, told
 from tests.cli.terminals import at_terminal
-from tests.cli.test_txdecide import whole
-from tests.cli.txplaces import ADD, WRITE, adding, asked, changed, ready, writing_host
+from tests.cli.txplaces import ADD, WRITE, adding, asked, changed, ready, whole, writing_host
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -1,5 +1,6 @@
 """Transactions in the ledger of a command line, put there as an application and its modules would."""
 
+import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -190,3 +191,17 @@ def edited_preview(line: CommandLine, tx_id: str, old: str, new: str) -> None:
         transaction.run(
             "UPDATE transaction_content SET preview = ? WHERE tx_id = ?", (edited, tx_id)
         )
+
+
+def approved(line: CommandLine, name: str = "n1", **how: Any) -> str:
+    """The id of a module's change that was approved; the application is closed by then."""
+    with writing_host(line, lambda: adding(name), **how) as application:
+        ready(application)
+        tx_id = asked(application)
+        say(application, tx_id)
+    return tx_id
+
+
+def whole(screen: str) -> str:
+    """What a terminal shows, without colours and the marks of rows that go on."""
+    return re.sub(r"\n *\|", "", re.sub(r"\x1b\[\d*m", "", screen))
