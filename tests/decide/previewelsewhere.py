@@ -15,8 +15,9 @@ from typing import Any
 from consentry.base.canonical import Json, canonical_json
 from consentry.base.clock import Instant
 from consentry.decide.identity import Role
+from consentry.decide.previewredaction import Redaction
 from consentry.decide.statechange import EntityName, read_operations, worked_out
-from consentry.decide.txpreview import PreviewTerms, Redaction, check_preview, preview_of
+from consentry.decide.txpreview import PreviewTerms, check_preview, preview_of
 
 
 def preview_for(case: dict[str, Any]) -> dict[str, Json]:

@@ -13,7 +13,7 @@ from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from consentry.base.clock import Instant
-from consentry.decide.documentstore import Commit, CommitRecord
+from consentry.decide.documentstore import Commit, CommitKind, CommitRecord
 from consentry.decide.txattempt import Attempt
 from consentry.service import transactionapply, transactionrecovery, watchedwrites
 from consentry.service.transactionapply import Applying
@@ -46,9 +46,7 @@ def only_looks(self: StoredDocument, commit: Commit) -> CommitRecord | None:
     """What the log says; a key that is not there may still come."""
     with self._database.reading() as view:
         for kind, commit_id, revision in view.rows(documents._KEY, (commit.key,)):
-            return CommitRecord(
-                commit.key, documents.CommitKind(kind), str(commit_id), str(revision)
-            )
+            return CommitRecord(commit.key, CommitKind(str(kind)), str(commit_id), str(revision))
     return None
 
 

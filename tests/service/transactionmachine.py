@@ -23,8 +23,27 @@ from consentry.store.sqlite import SqliteDatabase
 from consentry.store.steps import Step
 from tests.decide.samples import NOW, OTHER_MACHINE, OWNER
 from tests.record.samples import WRITER
-from tests.service.transactionboard import TERMS, VERSIONS
-from tests.service.transactionmodel import Model, Raised, Steps
+from tests.service.transactionboard import VERSIONS
+from tests.service.transactionmodel import Model
+from tests.service.transactionmodelstate import Raised, Steps
+from tests.service.transactionoperations import (
+    ANY,
+    FITTING,
+    HOW,
+    KEYS,
+    LASTING,
+    LATER,
+    LEASE_OVER,
+    NOTHING_TO_DO,
+    OPERATIONS,
+    OTHERS,
+    PLACES,
+    PROGRAMS,
+    WAYS,
+    WHEN,
+    Operation,
+    drawn,
+)
 from tests.service.transactionprograms import NOTHING, Program
 from tests.service.transactionstrokes import (
     BreakIn,
@@ -38,95 +57,15 @@ from tests.service.transactionstrokes import (
 from tests.service.transactionwitness import Witness
 from tests.store.conftest import Store
 
-Operation: TypeAlias = tuple[Any, ...]
-LATER: Final = (700, 20_700, 61_300, 201_100)
-NOTHING_TO_DO: Final = ("nothing",)
-_LEASE: Final = TERMS.lease.milliseconds + 300
-
-_recent = st.integers(0, 5)
-_keys = st.sampled_from((None, None, None, "k1", "k2"))
-_entities = st.sampled_from(("/notes/a", "/notes/b", "/notes/c", "/notes/d", "/other/x"))
-_ops = st.lists(
-    st.tuples(st.sampled_from(("put",) * 12 + ("remove", "add", "replace")), _entities),
-    min_size=1,
-    max_size=3,
-    unique_by=lambda op: op[1],
-)
-_proposes = st.tuples(
-    st.just("propose"),
-    st.sampled_from(("person", "module", "module", "stranger")),
-    st.booleans(),
-    _ops,
-)
-_BY_KIND: Final[dict[str, st.SearchStrategy[Operation]]] = {
-    "propose": _proposes,
-    "answer": st.tuples(st.just("answer"), _recent, st.sampled_from((True, True, False))),
-    "apply": st.tuples(st.just("apply"), _recent, _keys),
-    "back": st.tuples(st.just("back"), _recent, _keys),
-    "again": st.tuples(st.just("again"), _recent),
-    "on": st.tuples(st.just("on"), _recent),
-    "allow": st.just(("allow",)),
-    "rare": st.one_of(
-        st.tuples(st.just("reject"), _recent),
-        st.tuples(st.just("resolve"), _recent),
-        st.tuples(st.just("look"), _recent),
-        st.just(("settle",)),
-    ),
-    "wait": st.tuples(st.just("wait"), st.sampled_from(LATER)),
-    "takeaway": st.one_of(
-        st.just(("revoke",)),
-        st.just(("remove",)),
-        st.tuples(st.just("import"), st.sampled_from(VERSIONS)),
-        st.tuples(st.just("mode"), st.sampled_from(("inspect-only", "deny-all"))),
-    ),
-    "overtake": st.tuples(st.just("overtake"), _recent, st.sampled_from(("apply", "back", "look"))),
-}
-
-
-def _of(*kinds: str) -> st.SearchStrategy[Operation]:
-    return st.sampled_from(kinds).flatmap(_BY_KIND.__getitem__)
-
-
-_STEPS: Final = ("propose", "on", "on", "on", "on", "answer", "apply", "back", "again", "rare")
-OPERATIONS: Final = _of(*_STEPS)
-"""What takes steps of transactions."""
-ANY: Final = _of(*_STEPS, "on", "on", "wait", "wait", "allow", "allow", "takeaway")
-OTHERS: Final = _of("apply", "back", "answer", "again", "takeaway", "overtake", "overtake", "rare")
-"""What comes in the middle."""
-PROGRAMS: Final = st.sampled_from((0, 1))
-PLACES: Final = st.sampled_from((0, 0, 1, 1, 2, 2, 3, 4, 5))
-HOW: Final = st.sampled_from(("before", "after", "yes", "no", "slow"))
-LASTING: Final = st.sampled_from((False, False, True))
-WHEN: Final = st.sampled_from(("before", "middle", "after"))
-
-
-FITTING: Final[dict[str, tuple[str, ...]]] = {
-    "answer": ("APPROVAL_PENDING",),
-    "apply": ("APPROVED", "APPLYING", "RECOVERY_PENDING"),
-    "back": ("APPLIED", "ROLLBACK_PENDING", "RECOVERY_PENDING"),
-    "again": ("FAILED_PRE_APPLY",),
-    "reject": ("FAILED_PRE_APPLY", "APPROVAL_PENDING"),
-    "resolve": ("FAILED_TERMINAL",),
-    "look": ("APPLYING", "ROLLBACK_PENDING", "RECOVERY_PENDING"),
-    "overtake": ("APPLYING", "ROLLBACK_PENDING", "APPROVED"),
-}
-"""What an operation on one transaction is mostly tried on."""
-WAYS: Final[dict[str, Operation]] = {
-    "APPROVAL_PENDING": ("answer", True),
-    "APPROVED": ("apply", None),
-    "APPLYING": ("apply", None),
-    "APPLIED": ("back", None),
-    "ROLLBACK_PENDING": ("back", None),
-    "RECOVERY_PENDING": ("look",),
-    "FAILED_PRE_APPLY": ("again",),
-}
-"""What carries a transaction further from each state."""
+Opener: TypeAlias = Callable[[], Database]
+Fresh: TypeAlias = Callable[[ExitStack], tuple[Opener, Opener]]
+"""Makes everything empty, and opens the ledger's database and the document's."""
 
 
 class TransactionMachine(RuleBasedStateMachine):
     """Two programs on one ledger and one document; the class is made for each test with what opens them."""
 
-    fresh: ClassVar[Callable[[ExitStack], tuple[Callable[[], Database], Callable[[], Database]]]]
+    fresh: ClassVar[Fresh]
     writers: ClassVar[tuple[str, str]] = (WRITER, OTHER_MACHINE)
 
     def __init__(self) -> None:
@@ -159,7 +98,7 @@ class TransactionMachine(RuleBasedStateMachine):
         assert unsettled.isdisjoint(self.witness.attempts.values())
 
     @initialize(is_granted=st.sampled_from((True, True, False)))
-    def begin(self, is_granted: bool) -> None:
+    def begin(self, *, is_granted: bool) -> None:
         """Two programs, one module, perhaps granted what it asks for."""
         for number in (0, 1):
             self._start(number)
@@ -174,7 +113,7 @@ class TransactionMachine(RuleBasedStateMachine):
         self._same(self._real(who, operation), self._whole(who, operation))
         self._compare()
 
-    @rule(who=PROGRAMS, key=_keys, late=st.sampled_from((0, 0, *LATER[2:])))
+    @rule(who=PROGRAMS, key=KEYS, late=st.sampled_from((0, 0, *LATER[2:])))
     def apply_ready(self, who: int, key: str | None, late: int) -> None:
         """A change that nobody has to be asked about, applied; perhaps too late, perhaps with a key that was used."""
         self._make_ready(who, "person")
@@ -227,25 +166,25 @@ class TransactionMachine(RuleBasedStateMachine):
         self._compare()
 
     @rule(who=PROGRAMS, operation=OPERATIONS, how=HOW, place=st.integers(0, 2), lasting=LASTING)
-    def fail(self, who: int, operation: Operation, how: str, place: int, lasting: bool) -> None:
+    def fail(self, who: int, operation: Operation, how: str, place: int, *, lasting: bool) -> None:
         """The document store raises, is slow, or lies, at one commit or settling; perhaps it stays away."""
         if operation[0] == "apply":
             self._make_ready(who, "person")
         operation = self._drawn(operation)
-        self._failing(who, operation, place, how, lasting)
+        self._failing(who, operation, place, how, lasting=lasting)
         if lasting:
             self._pass(LATER[2])
-            self._failing(1 - who, self._drawn(("look", 1)), 0, "before", lasting)
+            self._failing(1 - who, self._drawn(("look", 1)), 0, "before", lasting=lasting)
 
     @rule(
         who=PROGRAMS,
-        operation=_of("apply", "apply", "apply", "back"),
-        other=_of("takeaway"),
+        operation=drawn("apply", "apply", "apply", "back"),
+        other=drawn("takeaway"),
         ask=st.sampled_from((1, 2, 2, 3)),
         lasting=LASTING,
     )
     def break_in(
-        self, who: int, operation: Operation, other: Operation, ask: int, lasting: bool
+        self, who: int, operation: Operation, other: Operation, ask: int, *, lasting: bool
     ) -> None:
         """What a module was granted is taken away in the middle of its writes; perhaps the store goes, too."""
         if operation[0] == "apply":
@@ -263,7 +202,7 @@ class TransactionMachine(RuleBasedStateMachine):
         stroke: Stroke = BreakIn(0, ask, meanwhile)
         self.model.break_in = (0, ask, lambda: wanted.append(self._whole(1 - who, other)))
         if lasting:
-            stroke = Together(BreakIn(0, ask, meanwhile), self._fails(1, "before", lasting))
+            stroke = Together(BreakIn(0, ask, meanwhile), self._fails(1, "before", lasting=lasting))
         real = self._struck(who, operation, stroke)
         self._same(real, self._whole(who, operation))
         assert said == wanted
@@ -271,7 +210,7 @@ class TransactionMachine(RuleBasedStateMachine):
         self._compare()
         if lasting:
             self._pass(LATER[2])
-            self._failing(1 - who, self._drawn(("look", 1)), 0, "before", lasting)
+            self._failing(1 - who, self._drawn(("look", 1)), 0, "before", lasting=lasting)
 
     def _make_ready(self, who: int, by: str) -> None:
         """Has a change waiting that can be applied at once."""
@@ -279,14 +218,16 @@ class TransactionMachine(RuleBasedStateMachine):
             self.act(who, ("allow",))
         self.act(who, ("propose", by, False, [("put", "/notes/a"), ("put", "/notes/b")]))
 
-    def _failing(self, who: int, operation: Operation, place: int, how: str, lasting: bool) -> None:
-        stroke = self._fails(place, how, lasting)
+    def _failing(
+        self, who: int, operation: Operation, place: int, how: str, *, lasting: bool
+    ) -> None:
+        stroke = self._fails(place, how, lasting=lasting)
         real = self._struck(who, operation, stroke)
         self._same(real, self._whole(who, operation))
         self.model.failing = None
         self._compare()
 
-    def _fails(self, place: int, how: str, lasting: bool) -> Failing:
+    def _fails(self, place: int, how: str, *, lasting: bool) -> Failing:
         self.model.failing = (place, how, lasting)
         return Failing(place, how, self.clock, lasting=lasting)
 
@@ -378,7 +319,7 @@ class TransactionMachine(RuleBasedStateMachine):
         if given and given[0] is None and kind != "propose":
             return NOTHING_TO_DO
         if kind == "overtake":
-            self.clock.advance(Duration(_LEASE))
+            self.clock.advance(Duration(LEASE_OVER))
             tx, way = given
             return self._real(who, (way, tx, None) if way != "look" else (way, tx))
         ways: dict[str, Callable[..., tuple[Any, ...]]] = {
@@ -436,7 +377,7 @@ class TransactionMachine(RuleBasedStateMachine):
         return ways[kind](*given)
 
     def _overtaking(self, who: int, operation: Operation) -> Steps:
-        self.model.now += _LEASE
+        self.model.now += LEASE_OVER
         return (yield from self._steps(who, operation))
 
     def _wait(self, milliseconds: int) -> tuple[Any, ...]:
@@ -478,8 +419,9 @@ def _resolved(program: Program, tx_id: str) -> tuple[Any, ...]:
 
 
 def _only(act: Callable[[], tuple[Any, ...]]) -> Steps:
+    """A generator that never waits."""
+    yield from ()
     return act()
-    yield  # a generator that never waits
 
 
 def _advance(steps: Steps, times: int) -> None:
@@ -532,7 +474,7 @@ def machine_on(store: Store) -> type[TransactionMachine]:
         migrate(database)
         return database
 
-    def emptied(closing: ExitStack) -> tuple[Callable[[], Database], Callable[[], Database]]:
+    def emptied(closing: ExitStack) -> tuple[Opener, Opener]:
         _empty(opened(closing), TABLES)
         _empty(opened_documents(closing), DOCUMENT_TABLES)
         return partial(opened, closing), partial(opened_documents, closing)

@@ -161,7 +161,10 @@ class Program:
             return ("raised", refused.code.value)
 
     def propose(
-        self, version: str | None, is_ruled: bool, operations: list[dict[str, Any]]
+        self,
+        version: str | None,
+        is_ruled: bool,  # noqa: FBT001 - drawn as it is
+        operations: list[dict[str, Any]],
     ) -> Attempt:
         """For the module in that version, or for the person at the host."""
         module = None
@@ -181,7 +184,12 @@ class Program:
         )
         return self.transactions.propose(origin, read_operations(operations))
 
-    def answer(self, tx_id: str, is_yes: bool, by: Identity = OWNER) -> tuple[Any, ...]:
+    def answer(
+        self,
+        tx_id: str,
+        is_yes: bool,  # noqa: FBT001 - drawn as it is
+        by: Identity = OWNER,
+    ) -> tuple[Any, ...]:
         """Answers the question of a transaction as a person."""
         attempt = self.transactions.place.stored.required(tx_id)
         outcome = Outcome.APPROVED if is_yes else Outcome.DENIED

@@ -193,7 +193,7 @@ class Witness:
         assert blocks == set(self._blocks)
         asked = "SELECT request_id, status FROM approval_request"
         with self._database.reading() as view:
-            statuses = dict(view.rows(asked))  # type: ignore[arg-type]
+            statuses = {str(key): str(status) for key, status in view.rows(asked)}
         assert statuses == {key: each["status"] for key, each in self.questions.items()}
         assert not +self._broken, "a violation that ended without its event"
         assert not -self._broken, "an event of a violation that never ended"
