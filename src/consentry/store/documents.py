@@ -12,8 +12,10 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Final, TypeAlias
 
-from consentry.base.canonical import Json
+from consentry.base.canonical import Json, read_canonical
 from consentry.base.clock import Clock
+from consentry.base.codes import Code
+from consentry.base.errors import LedgerProblem
 from consentry.base.frozenjson import thawed
 from consentry.base.ids import IdSource
 from consentry.decide.documentstore import (
@@ -188,5 +190,9 @@ def _parts(names: Iterable[EntityName]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _value(text: Value) -> Json:
-    found: Json = json.loads(str(text))
+    try:
+        found: Json = read_canonical(str(text))
+    except (ValueError, RecursionError) as problem:
+        message = f"a row of `document_entity` cannot be believed: {problem}"
+        raise LedgerProblem(Code.LEDGER_CORRUPT, message) from problem
     return found

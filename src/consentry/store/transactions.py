@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from consentry.base.canonical import Json, canonical_json, digest_bytes
+from consentry.base.canonical import Json, canonical_json, digest_bytes, read_canonical
 from consentry.base.clock import Instant
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, LedgerProblem, Refused, UsageProblem
@@ -38,7 +38,10 @@ Kept = TypeVar("Kept")
 _S = TransactionState
 _FREE: Final = (_S.FAILED_PRE_APPLY.value, _S.REJECTED.value)
 """A key of an attempt that came to nothing can be used again."""
-_SELECT: Final = "SELECT attempt FROM transaction_attempt"
+_SELECT: Final = (
+    "SELECT tx_id, attempt_no, document_id, host_id, module_id, state, version, created_at, changed_at, "
+    "request_id, attempt FROM transaction_attempt"
+)
 _ONE: Final = "tx_id = ? AND attempt_no = ?"
 _LATEST: Final = (
     "attempt_no = (SELECT max(attempt_no) FROM transaction_attempt AS other "
@@ -128,7 +131,7 @@ class StoredTransactions:
         """Keeps a new attempt, which took these steps already; `after` is the one that failed before it."""
         latest = steps[-1].after
         kept = replace(latest, version=len(steps))
-        row, content = self._row(kept), _content(kept, drawn)
+        row, content = _row(kept), _content(kept, drawn)
         others = [each for each in (asking, beside) if each is not None]
         drafts = [*self._drafts(steps), *(draft for each in others for draft in each.drafts)]
 
@@ -311,22 +314,6 @@ class StoredTransactions:
             for each in steps
         ]
 
-    def _row(self, attempt: Attempt) -> tuple[Value, ...]:
-        module = attempt.origin.module
-        return (
-            attempt.tx_id,
-            attempt.attempt_no,
-            attempt.document_id,
-            attempt.origin.host_id,
-            None if module is None else module.module_id,
-            attempt.state.value,
-            attempt.version,
-            str(attempt.created_at),
-            str(attempt.changed_at),
-            attempt.request_id,
-            _text(attempt.to_json()),
-        )
-
     def _selected(self, rest: str, values: Sequence[Value]) -> list[Attempt]:
         with self._journal.database.reading() as view:
             return [_as_attempt(row) for row in view.rows(f"{_SELECT} {rest}", values)]
@@ -335,6 +322,23 @@ class StoredTransactions:
 def subject_of_tx(tx_id: str) -> str:
     """What the events of a transaction are about."""
     return f"transaction:{tx_id}"
+
+
+def _row(attempt: Attempt) -> tuple[Value, ...]:
+    module = attempt.origin.module
+    return (
+        attempt.tx_id,
+        attempt.attempt_no,
+        attempt.document_id,
+        attempt.origin.host_id,
+        None if module is None else module.module_id,
+        attempt.state.value,
+        attempt.version,
+        str(attempt.created_at),
+        str(attempt.changed_at),
+        attempt.request_id,
+        _text(attempt.to_json()),
+    )
 
 
 def _update(transaction: Transaction, kept: Attempt, seen: int) -> None:
@@ -393,15 +397,15 @@ def _content(attempt: Attempt, drawn: Drawn) -> tuple[Value, ...]:
 def _drawn(attempt: Attempt, row: Row) -> Drawn:
     operations, preview, _ = row
     return Drawn(
-        read_operations(json.loads(str(operations))),
-        None if preview is None else json.loads(str(preview)),
+        read_operations(read_canonical(str(operations))),
+        None if preview is None else read_canonical(str(preview)),
         _writes(attempt, row),
     )
 
 
 def _writes(attempt: Attempt, row: Row) -> tuple[EntityWrite, ...]:
     _, preview, stored = row
-    writes = tuple(EntityWrite.from_json(each) for each in json.loads(str(stored)))
+    writes = tuple(EntityWrite.from_json(each) for each in read_canonical(str(stored)))
     if attempt.preview_hash is None:
         return writes
     # The text is canonical, and its hash is over the same text without the hash itself.
@@ -424,11 +428,14 @@ def _writes(attempt: Attempt, row: Row) -> tuple[EntityWrite, ...]:
 
 def _as_attempt(row: Row) -> Attempt:
     try:
-        document: Any = json.loads(str(row[0]))
-        return Attempt.from_json(document)
+        document: Any = json.loads(str(row[-1]))
+        found = Attempt.from_json(document)
+        if _row(found)[:-1] != tuple(row[:-1]):
+            raise BadInput(Code.DECISION_FIELD, "its columns say something else than its attempt")
     except (ConsentryError, ValueError, RecursionError) as problem:
         message = f"a row of `transaction_attempt` cannot be believed: {problem}"
         raise LedgerProblem(Code.LEDGER_CORRUPT, message) from problem
+    return found
 
 
 def _text(value: Json) -> str:
