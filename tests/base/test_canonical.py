@@ -9,7 +9,13 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from consentry.base.canonical import Json, canonical_json, digest_bytes, digest_json
+from consentry.base.canonical import (
+    Json,
+    canonical_json,
+    digest_bytes,
+    digest_json,
+    read_canonical,
+)
 from consentry.base.errors import BadInput
 
 _scalars = st.one_of(
@@ -86,3 +92,19 @@ def test_digests() -> None:
     """SHA-256 over those bytes, with the algorithm's name in front."""
     expected = hashlib.sha256(b'{"a":1}').hexdigest()
     assert digest_json({"a": 1}) == digest_bytes(b'{"a":1}') == f"sha256:{expected}"
+
+
+@pytest.mark.parametrize(
+    "value", [1e20, -1e20, 2.0**53, 1.5e16, 1e21, 0.1, 2**53 - 1, "12345678901234567890"]
+)
+def test_what_is_written_in_digits_is_read_as_what_it_was(value: Json) -> None:
+    """A decimal that ECMAScript prints in digits has the same canonical JSON after it was read back."""
+    encoded = canonical_json({"x": [value]})
+    found = read_canonical(encoded.decode())
+    assert found == {"x": [value]}
+    assert canonical_json(found) == encoded
+
+
+def test_a_number_of_many_digits_is_read_at_once() -> None:
+    """A text that is not canonical costs no more than its length."""
+    assert read_canonical(f"[{'9' * 5000}]") == [float("inf")]

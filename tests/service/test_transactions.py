@@ -63,6 +63,18 @@ def test_what_needs_approval_waits_with_its_question(ground: Ground) -> None:
     )
 
 
+def test_a_large_decimal_can_be_changed_again(ground: Ground) -> None:
+    """CONTRACTS §3-hash: what canonical JSON writes in digits is read back as it was, also for the next change."""
+    ground.transactions.change(ground.origin(), operations({**HELLO, "value": {"x": 1e20}}))
+    removal = ground.transactions.change(
+        ground.origin(), operations({"op": "remove", "path": "/notes/n1"})
+    )
+    assert (removal.state, ground.entities) == ("APPLIED", {})
+    assert ground.transactions.drawn(removal).writes[0].before == {"x": 1e20}
+    ground.transactions.roll_back(removal.tx_id)
+    assert list(ground.entities.values()) == [{"x": 1e20}]
+
+
 def test_the_preview_that_is_kept_is_the_one_that_was_hashed(ground: Ground) -> None:
     """CONTRACTS §3-hash: what is shown later is held against the hash of the attempt."""
     attempt = ground.proposed(HELLO, OTHER)

@@ -7,8 +7,9 @@ not a signature, for anyone can compute one.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import NewType, TypeAlias
+from typing import Any, NewType, TypeAlias
 
 import rfc8785
 
@@ -19,6 +20,8 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 Digest = NewType("Digest", str)
 
 _MOST_INTEGER = 2**53 - 1
+_MOST_DIGITS = 17
+_LONG_NUMBER = re.compile(r"\d{16}")
 
 
 def canonical_json(value: Json) -> bytes:
@@ -60,6 +63,23 @@ def _is_simple(value: object) -> bool:
                 return False
         return True
     return kind is list and all(map(_is_simple, value))  # type: ignore[call-overload]
+
+
+def read_canonical(text: str) -> Any:
+    """The value that a canonical text was made of; raises `ValueError` where it is no JSON.
+
+    A decimal such as 1e20 is written in digits, as ECMAScript does. No whole number of ours is that long, so
+    what is becomes a decimal again, and not a whole number that has no canonical JSON.
+    """
+    if _LONG_NUMBER.search(text) is None:
+        return json.loads(text)
+    return json.loads(text, parse_int=_number)
+
+
+def _number(digits: str) -> int | float:
+    # Turned into a whole number only where it is short: thousands of digits would take long.
+    short = len(digits) <= _MOST_DIGITS and int(digits)
+    return short if short is not False and abs(short) <= _MOST_INTEGER else float(digits)
 
 
 def digest_bytes(content: bytes) -> Digest:
