@@ -1,8 +1,10 @@
 """The rules of a document store: kept by ours and by a folder of files, broken by every store with a fault."""
 
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -30,8 +32,12 @@ from consentry.service.documentconformance import (
 from consentry.service.documentrules import RULES
 from consentry.store.documents import StoredDocument
 from tests.service.filestore import FileStore
+from tests.service.filestorekill import AFTER, BEFORE, first_commit, next_commit
 from tests.store.conftest import Store
-from tests.store.sizes import IS_FULL
+from tests.store.sizes import IS_FULL, sampled
+from tests.store.systemcalls import CHANGING, calls_of, killed_at, require_tracing
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_store_that_comes_with_the_product_keeps_every_rule(store: Store) -> None:
@@ -347,3 +353,31 @@ def test_a_folder_of_files_goes_on_after_a_torn_line(tmp_path: Path) -> None:
     for path in (tmp_path / "entities").iterdir():
         path.unlink()
     assert FileStore(tmp_path, "board").read() == before
+
+
+def test_a_folder_of_files_is_whole_wherever_its_writer_is_killed(tmp_path: Path) -> None:
+    """CONTRACTS §3-apply, §3-recovery: all of a commit or nothing of it, and the log knows which."""
+    require_tracing()
+    folder = tmp_path / "folder"
+    store = FileStore(folder, "board")
+    store.commit(first_commit(store), lambda: None)
+
+    def writing(place: Path) -> list[str]:
+        return [sys.executable, "-m", "tests.service.filestorekill", str(place)]
+
+    calls = calls_of(writing(copytree(folder, tmp_path / "counted")), CHANGING, cwd=ROOT)
+    outcomes = set()
+    for number, call in enumerate(sampled(calls, 12)):
+        place = copytree(folder, tmp_path / f"killed-{number}")
+        ended = killed_at(call, writing(place), cwd=ROOT)
+        assert ended.status == -9, ended.err
+        left = FileStore(place, "board")
+        found = left.read()
+        is_there = left.settle(next_commit()) is not None
+        assert dict(found.entities) == (AFTER if is_there else BEFORE), call
+        assert is_there or "told" not in ended.out
+        outcomes.add(is_there)
+        again = replace(next_commit(), key="again", base_revision=found.revision, revision="r3")
+        left.commit(again, lambda: None)
+        assert dict(left.read().entities) == AFTER
+    assert outcomes == {True, False}

@@ -75,6 +75,7 @@ class Doubtful:
     def __init__(self, inner: StoredDocument) -> None:
         self.inner = inner
         self.says: Callable[[Commit], CommitRecord | None] | None = None
+        self.reads_left: int | None = None
 
     @property
     def document_id(self) -> str:
@@ -82,7 +83,11 @@ class Doubtful:
         return self.inner.document_id
 
     def read(self, names: Iterable[EntityName] | None = None) -> Snapshot:
-        """As it is."""
+        """As it is; once so many reads are over, it cannot be reached for one."""
+        if self.reads_left is not None:
+            self.reads_left = None if self.reads_left == 0 else self.reads_left - 1
+            if self.reads_left is None:
+                raise StoreFailed("the document cannot be read")
         return self.inner.read(names)
 
     def commit(self, commit: Commit, check: BeforeWrite) -> CommitRecord:
@@ -235,6 +240,23 @@ def test_a_store_that_comes_back_in_time_settles_it(desk: Desk, how: str) -> Non
     desk.document.says = None
     looked = desk.opened(desk.document).transactions.look(attempt.tx_id)
     assert looked.state == ("APPLIED" if how == "after" else "APPROVED")
+    desk.whole()
+
+
+@pytest.mark.parametrize("reads", [1, 2, 3])
+def test_a_document_that_cannot_be_read_in_a_rollback_is_not_left_in_the_middle(
+    desk: Desk, reads: int
+) -> None:
+    """CONTRACTS §3-rollback, §3-recovery: before the commit it stays `APPLIED`, behind it it is rolled back."""
+    attempt = desk.approved()
+    transactions = desk.program.transactions
+    transactions.apply(attempt.tx_id)
+    desk.document.reads_left = reads
+    after = transactions.roll_back(attempt.tx_id)
+    assert desk.document.reads_left is None
+    assert after.state == ("APPLIED" if reads < 3 else "ROLLED_BACK")
+    desk.whole()
+    assert transactions.roll_back(attempt.tx_id).state == "ROLLED_BACK"
     desk.whole()
 
 
