@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from consentry.base.errors import BadInput, Refused
+from consentry.decide.statechange import MOST_BYTES
 from consentry.enforce.broker import CapabilityRejected, ModuleCall
 from tests.service import weakenedmodules
 from tests.service.changing import (
@@ -225,6 +226,24 @@ def test_what_is_asked_for_stays_as_it_was_asked(changing: ChangingBoard) -> Non
     changing.does["notes.add"] = write_and_change
     assert changing.call("add").ok
     assert changing.document == {"notes": {"n1": {"text": "shown"}}}
+
+
+def test_many_writes_are_no_more_than_one_change_may_be(changing: ChangingBoard) -> None:
+    """MODULES §limit-write-path: together they are one change, as large as one may be, which can still be shown."""
+    changing.ready(WRITE)
+    half = "x" * (MOST_BYTES // 2 - 100)
+
+    def write_more(call: ModuleCall) -> None:
+        call.write([add("n1", half)])
+        call.write([add("n2", half)])
+        with pytest.raises(BadInput, match="bytes in one change"):
+            call.write([add("n3", half)])
+
+    changing.does["notes.add"] = write_more
+    done = changing.call("add")
+    assert (done.status, sorted(changing.document["notes"])) == ("done", ["n1", "n2"])
+    applied = changing.host.transactions.look(str(done.transaction_id))
+    assert len(changing.host.transactions.drawn(applied).operations) == 2
 
 
 # Its hard limit: the command's approval and queue policy.

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from consentry.base.canonical import Json, canonical_json
 from consentry.base.errors import BadInput, ConsentryError, Refused, UsageProblem
 from consentry.decide.identity import Role
 from consentry.decide.question import Outcome, RequestKind
+from consentry.decide.statechange import MOST_BYTES
 from consentry.decide.transactionask import TransactionAsk
 from consentry.decide.txpreview import check_preview
 from consentry.record.transactionstates import is_legal
@@ -73,6 +75,15 @@ def test_a_large_decimal_can_be_changed_again(ground: Ground) -> None:
     assert ground.transactions.drawn(removal).writes[0].before == {"x": 1e20}
     ground.transactions.roll_back(removal.tx_id)
     assert list(ground.entities.values()) == [{"x": 1e20}]
+
+
+def test_what_is_as_large_as_can_be_is_read_again(ground: Ground) -> None:
+    """CONTRACTS §3-hash: as it is kept it is a little longer than it was asked for, and no less believed."""
+    asked: dict[str, Json] = {**HELLO, "value": "x" * MOST_BYTES}
+    asked["value"] = "x" * (2 * MOST_BYTES - len(canonical_json([asked])))
+    attempt = ground.transactions.change(ground.origin(), operations(asked))
+    assert attempt.state == "APPLIED"
+    assert ground.transactions.drawn(attempt).operations == operations(asked)
 
 
 def test_the_preview_that_is_kept_is_the_one_that_was_hashed(ground: Ground) -> None:

@@ -133,19 +133,43 @@ class WorkedOut:
     writes: tuple[EntityWrite, ...]
 
 
+class WantedOperations:
+    """What the commands of one action ask to change, in their order, and no more than one change may be."""
+
+    __slots__ = ("_asked", "_bytes")
+
+    def __init__(self) -> None:
+        self._asked: list[Operation] = []
+        self._bytes = 0
+
+    def add(self, asked: Sequence[Operation]) -> None:
+        """Takes these, too; raises `tx-operation` where it is too much together, and takes none of them."""
+        weight = self._bytes + len(canonical_json([each.to_json() for each in asked]))
+        _require_room(len(self._asked) + len(asked), weight)
+        self._asked.extend(asked)
+        self._bytes = weight
+
+    def all(self) -> tuple[Operation, ...]:
+        """What was asked for so far."""
+        return tuple(self._asked)
+
+
 def read_operations(given: object, scope: str = "doc") -> tuple[Operation, ...]:
     """The operations of a list like `[{"op": "add", "path": "/notes/n1", "value": …}]`.
 
     What a handler hands over is copied: nobody changes it after it was looked at.
     """
     copied = thawed(frozen(given))
-    if not isinstance(copied, list) or not copied:
+    if isinstance(copied, list):
+        _require_room(len(copied), len(canonical_json(copied)))
+    return kept_operations(copied, scope)
+
+
+def kept_operations(kept: object, scope: str = "doc") -> tuple[Operation, ...]:
+    """The operations of a list whose size was looked at before, when they were asked for."""
+    if not isinstance(kept, list) or not kept:
         raise _wrong("operations", "a change is a list of at least one operation")
-    if len(copied) > MOST_OPERATIONS:
-        raise _wrong("operations", f"{len(copied):,} operations are more than {MOST_OPERATIONS:,}")
-    if len(canonical_json(copied)) > MOST_BYTES:
-        raise _wrong("operations", f"more than {MOST_BYTES:,} bytes in one change")
-    return tuple(_operation(each, f"operations[{at}]", scope) for at, each in enumerate(copied))
+    return tuple(_operation(each, f"operations[{at}]", scope) for at, each in enumerate(kept))
 
 
 def entities_of(operations: Iterable[Operation]) -> frozenset[EntityName]:
@@ -193,6 +217,13 @@ def pointer(names: Iterable[str]) -> str:
 
 class _CannotBe(Exception):
     """An operation that does not fit what is there."""
+
+
+def _require_room(operations: int, weight: int) -> None:
+    if operations > MOST_OPERATIONS:
+        raise _wrong("operations", f"{operations:,} operations are more than {MOST_OPERATIONS:,}")
+    if weight > MOST_BYTES:
+        raise _wrong("operations", f"more than {MOST_BYTES:,} bytes in one change")
 
 
 def _operation(given: object, where: str, scope: str) -> Operation:

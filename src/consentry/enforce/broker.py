@@ -30,12 +30,12 @@ from typing import Final, NoReturn, Protocol
 
 from consentry.base.canonical import Json
 from consentry.base.codes import Code
-from consentry.base.errors import BadInput, ConsentryError, Refused, UsageProblem
+from consentry.base.errors import ConsentryError, Refused, UsageProblem
 from consentry.base.frozenjson import frozen
 from consentry.base.values import dataclass, field
 from consentry.decide.capabilitycheck import RejectCode, Rejection
 from consentry.decide.moduleregistration import ActionRun
-from consentry.decide.statechange import MOST_OPERATIONS, Operation, pointer, read_operations
+from consentry.decide.statechange import WantedOperations, pointer, read_operations
 from consentry.declare.hostdescription import CommandDeclaration
 from consentry.declare.requiredcapabilities import WRITES
 from consentry.declare.statepaths import PathSet
@@ -99,7 +99,7 @@ class Powers:
     snapshot: Callable[[], object]
     storage: Storage
     export: Callable[[ExportTarget, bytes], ExportReceipt]
-    wanted: list[Operation] = field(default_factory=list)
+    wanted: WantedOperations = field(default_factory=WantedOperations)
 
 
 class GatedStorage:
@@ -218,10 +218,7 @@ class ModuleCall:
             if not all(map(mutates.covers, ways)) or each.scope != command.mutation_scope.value:
                 shown = " and ".join(ways)[:_MOST_SHOWN]
                 self._refuse(WRITES, f"`{self.command_id}` does not say that it changes `{shown}`")
-        if len(self._powers.wanted) + len(asked) > MOST_OPERATIONS:
-            message = f"an action asks for at most {MOST_OPERATIONS:,} operations"
-            raise BadInput(Code.TX_OPERATION, message)
-        self._powers.wanted.extend(asked)
+        self._powers.wanted.add(asked)
 
     @property
     def _declared(self) -> tuple[str, ...]:

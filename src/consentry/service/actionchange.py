@@ -7,6 +7,7 @@ applied at once. Either way all that they asked to change takes effect, or nothi
 module's storage or exported besides has happened by then.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from consentry.base.codes import Code
@@ -59,7 +60,7 @@ class ActionChanges:
         wish: ActionWish,
         action: GraphAction,
         wanted: Wanted,
-        operations: list[Operation],
+        operations: Sequence[Operation],
         done: ActionOutcome,
     ) -> ActionOutcome:
         """The outcome of the action with its change: done, waiting, or nothing of it."""
@@ -90,7 +91,7 @@ class ActionChanges:
                 return stands
             return replace(stands, code=refused.code.value, why=refused.message)
 
-    def _asked_already(self, origin: TxOrigin, operations: list[Operation]) -> Attempt | None:
+    def _asked_already(self, origin: TxOrigin, operations: Sequence[Operation]) -> Attempt | None:
         """Of what runs by itself, the same change if it waits already, or a person said no to it.
 
         Else automation would pile up questions, or ask until somebody is tired of it.

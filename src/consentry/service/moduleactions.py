@@ -283,11 +283,12 @@ class ActionRunner:
     ) -> ActionOutcome:
         """The end of a run whose commands have ended: with what they asked to change, if anything."""
         run = wanted.run
-        if not powers.wanted:
+        operations = powers.wanted.all()
+        if not operations:
             self._gate.end(run, "done")
             return done
         try:
-            outcome = self._changes.carried_on(wish, action, wanted, powers.wanted, done)
+            outcome = self._changes.carried_on(wish, action, wanted, operations, done)
         except BaseException:
             self._gate.end(run, "failed", detail={"transactionId": run.transaction_id})
             raise

@@ -19,7 +19,7 @@ from consentry.base.errors import BadInput, ConsentryError, LedgerProblem, Refus
 from consentry.base.values import dataclass, replace
 from consentry.decide.documentstore import CommitKind
 from consentry.decide.identity import Identity, Role
-from consentry.decide.statechange import EntityWrite, Operation, read_operations
+from consentry.decide.statechange import EntityWrite, Operation, kept_operations
 from consentry.decide.txattempt import Attempt
 from consentry.decide.txpreview import revision_of, written_down
 from consentry.decide.txstep import Step
@@ -397,7 +397,7 @@ def _content(attempt: Attempt, drawn: Drawn) -> tuple[Value, ...]:
 def _drawn(attempt: Attempt, row: Row) -> Drawn:
     operations, preview, _ = row
     return Drawn(
-        read_operations(read_canonical(str(operations))),
+        kept_operations(read_canonical(str(operations))),
         None if preview is None else read_canonical(str(preview)),
         _writes(attempt, row),
     )
