@@ -15,6 +15,7 @@ from consentry.base.ids import Uuid7Ids
 from consentry.record.signoff import SignoffAnswer
 from consentry.service.signoff import (
     asked_window,
+    behind_the_latest,
     require_violation,
     resolve_violation,
     signoff_answer,
@@ -31,6 +32,7 @@ from tests.record.signoffreader import Reader
 from tests.record.signoffsamples import (
     DRILL,
     FIXTURE,
+    HOUR,
     OTHER_DIGEST,
     SINCE,
     UNDONE,
@@ -112,6 +114,35 @@ def test_a_ledger_that_was_tampered_with_is_a_no_go(store: Store) -> None:
     assert [each.kind for each in answer.integrity] == ["chain"]
     assert "is missing" in answer.integrity[0].why
     assert answer.verdict == "NO-GO"
+
+
+@pytest.mark.parametrize("minute", [HOUR, HOUR + 1, 100_000])
+def test_a_violation_that_seems_yet_to_come_is_in_the_window_of_now(
+    store: Store, minute: int
+) -> None:
+    """CONTRACTS §4-s-slo-3: one machine's clock is ahead, or this one was set back; named ends stay as named."""
+    database, story = store.open(), good_story()
+    violation = story.rejected(minute=minute)
+    put_raw(database, story.rows_as_recorded())
+    history = History(database)
+    assert signoff_answer(history, WINDOW).is_go
+    moved = behind_the_latest(WINDOW, history)
+    assert moved.until.since(moved.since) == WINDOW.until.since(WINDOW.since)
+    answer = signoff_answer(history, moved)
+    assert [each["eventId"] for each in answer.violations] == [violation]
+    assert not answer.is_go
+
+
+def test_the_window_of_now_stays_where_nothing_seems_yet_to_come(store: Store) -> None:
+    """CONTRACTS §4-signoff: also without a ledger, and where the latest time cannot be read."""
+    database = store.open()
+    assert behind_the_latest(WINDOW, None) == behind_the_latest(WINDOW, History(database)) == WINDOW
+    story = good_story()
+    story.events[-1]["timestampUtc"] = "soon"
+    put_raw(database, story.rows_as_recorded())
+    history = History(database)
+    assert behind_the_latest(WINDOW, history) == WINDOW
+    assert not signoff_answer(history, WINDOW).is_go
 
 
 def test_an_unresolved_violation_and_an_approval_are_never_archived(store: Store) -> None:

@@ -72,12 +72,18 @@ def _answered(
 ) -> ExitStatus:
     # Only the verdict needs all this, and `resolve` does not pay for it.
     from consentry.service.ledgers import ledger_for_reading  # noqa: PLC0415
-    from consentry.service.signoff import asked_window, signoff_answer  # noqa: PLC0415
+    from consentry.service.signoff import (  # noqa: PLC0415
+        asked_window,
+        behind_the_latest,
+        signoff_answer,
+    )
     from consentry.service.surroundings import look_around  # noqa: PLC0415
     from consentry.service.userfiles import new_file  # noqa: PLC0415
 
     asked = asked_window(SystemClock(), window, until)
     history = ledger_for_reading(look_around(os.environ))
+    if until is None:
+        asked = behind_the_latest(asked, history)
     answer = signoff_answer(history, asked)
     if html is not None:
         from consentry.record.signoffhtml import signoff_page  # noqa: PLC0415 - as above
@@ -114,7 +120,7 @@ signoff = LazyGroup(
             ["--until"],
             type=Text(),
             metavar="TIME",
-            help="Where it ends, itself not included: now unless given.",
+            help="Where it ends, itself not included: now unless given, or behind the latest event.",
         ),
         click.Option(
             ["--html"], type=File(), metavar="FILE", help="Write the answer as a page, too."

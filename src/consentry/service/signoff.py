@@ -22,6 +22,7 @@ from consentry.store.resolutions import Resolution, record_resolution
 from consentry.store.spilledstates import SpilledStates
 
 USUAL_WINDOW: Final = "7d"
+_JUST_BEHIND: Final = Duration(1)
 
 
 def asked_window(clock: Clock, window: str | None, until: str | None) -> SignoffWindow:
@@ -48,6 +49,22 @@ def asked_window(clock: Clock, window: str | None, until: str | None) -> Signoff
         message = f"the window would end at {ends}, before there was anything to record"
         raise UsageProblem(Code.USAGE, message, help_line="name a later end")
     return SignoffWindow.ending(ends, span)
+
+
+def behind_the_latest(window: SignoffWindow, history: History | None) -> SignoffWindow:
+    """The window of now, moved on behind the latest event of the ledger where that seems yet to come.
+
+    A clock that was ahead, or this one set back, would else keep what happened out of every window that ends
+    now, and a violation with it.
+    """
+    latest = None if history is None else history.latest_time()
+    try:
+        ends = window.until if latest is None else Instant.parse(latest).plus(_JUST_BEHIND)
+    except BadInput:
+        return window
+    if ends <= window.until:
+        return window
+    return SignoffWindow.ending(ends, window.until.since(window.since))
 
 
 def signoff_answer(history: History | None, window: SignoffWindow) -> SignoffAnswer:

@@ -20,6 +20,7 @@ from consentry.store.migrations import NEWEST, version_of
 
 _ORDER = "ORDER BY at, writer, seq"
 _LATEST = "ORDER BY at DESC, writer DESC, seq DESC LIMIT ?"
+_LATEST_TIME = "SELECT at FROM ledger_event ORDER BY at DESC LIMIT 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,11 @@ class History:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+
+    def latest_time(self) -> str | None:
+        """The time of the latest event, by the clock of whoever recorded it; None where there is none."""
+        with self.database.reading() as view:
+            return next((str(row[0]) for row in view.rows(_LATEST_TIME)), None)
 
     def require_known_shape(self) -> None:
         """Raises unless the database has the version that this program reads."""
