@@ -65,6 +65,26 @@ def approving(
         yield terminal
 
 
+def test_what_a_line_leaves_out_is_said_before_the_yes(consentry: CommandLine) -> None:
+    """CONTRACTS §3-preview: nobody takes a cut line for the whole; it is said where all of it stands."""
+    note = {"text": f"{'a' * 1_500}pay 10{'b' * 1_500}"}
+    asks = {"op": "replace", "path": "/notes/n1/text", "value": note["text"].replace("10", "999")}
+    with writing_host(consentry, lambda: [asks]) as application:
+        changed(application, adding("n1", note))
+        ready(application)
+        tx_id = asked(application)
+        with approving(consentry, "tx", tx_id, size=(160, 120)) as terminal:
+            shown = terminal.see(KEYS)
+            assert '- "10"' in shown
+            assert '+ "999"' in shown
+            assert (
+                f"what is left out of a line, a yes is for, too: consentry tx show {tx_id} --json"
+                in shown
+            )
+            terminal.answer("", "d")
+            assert terminal.ended() == 126, terminal.screen
+
+
 @BOTH
 def test_the_question_and_the_diff_are_shown_and_a_yes_is_read_there(
     consentry: CommandLine, application: ModuleHost, command: str

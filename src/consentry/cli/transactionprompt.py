@@ -16,7 +16,7 @@ from consentry.base.safetext import safe_line
 from consentry.cli.dialogue import Sheet
 from consentry.cli.promptpages import PromptPages
 from consentry.cli.table import PROGRAM
-from consentry.cli.txdiff import DiffLimits, DiffLine, diff_lines, short_lines
+from consentry.cli.txdiff import DiffLimits, DiffLine, diff_lines, is_cut, short_lines
 from consentry.decide.approval import ApprovalRequest
 from consentry.decide.identity import Role
 from consentry.decide.previewdiff import DiffEntity, diff_of
@@ -64,7 +64,8 @@ def transaction_line(request: ApprovalRequest) -> str:
 def _changes(tx_id: str, diff: Sequence[DiffEntity]) -> list[str]:
     lines = _first(diff_lines(diff, _WHOLE))
     if len(lines) <= _MOST_LINES:
-        return lines
+        see = f"what is left out of a line, a yes is for, too: {PROGRAM} tx show {tx_id} --json"
+        return [*lines, see] if is_cut(diff, _WHOLE) else lines
     short = _first(short_lines(diff))
     more = sum(len(each.changes) for each in diff) - _MOST_LINES
     see = f"what they put there is too long for here: {PROGRAM} tx show {tx_id} --html FILE"

@@ -23,7 +23,7 @@ from consentry.base.safetext import safe_line
 from consentry.base.values import dataclass
 from consentry.cli.hanging import hanging
 from consentry.cli.output import Output
-from consentry.decide.previewdiff import DiffChange, DiffEntity
+from consentry.decide.previewdiff import DiffChange, DiffEntity, DiffValue, Mark
 from consentry.decide.statechange import Op
 
 SIGNS: Final = {Op.ADD: "+", Op.REMOVE: "-", Op.REPLACE: "~", Op.MOVE: ">"}
@@ -96,14 +96,49 @@ def entity_name(entity: DiffEntity) -> str:
 
 def value_text(value: Json, columns: int) -> str:
     """A value as JSON on one line, in safe text of at most so many columns."""
-    return str(safe_line(json.dumps(value, ensure_ascii=False), limit=columns))
+    return str(safe_line(_json(value), limit=columns))
+
+
+def _json(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def is_cut(diff: Sequence[DiffEntity], limits: DiffLimits = USUAL_LIMITS) -> bool:
+    """Whether the lines of it leave out a part of a name, of a place or of a value."""
+    return any(
+        _is_longer(entity.name.entity_type, _MOST_PLACE)
+        or _is_longer(entity.name.entity_id, _MOST_PLACE)
+        or any(_is_change_cut(change, limits) for change in entity.changes)
+        for entity in diff
+    )
+
+
+def _is_change_cut(change: DiffChange, limits: DiffLimits) -> bool:
+    return (
+        len(change.values) > limits.values
+        or _is_longer(change.place, _MOST_PLACE)
+        or _is_longer(change.source or "", _MOST_PLACE)
+        or any(
+            _is_longer(each.place, _MOST_PLACE) or _is_longer(_json(each.value), limits.columns)
+            for each in change.values
+        )
+    )
+
+
+def _is_longer(text: str, limit: int) -> bool:
+    return safe_line(text, limit=limit) != safe_line(text)
 
 
 def _change(change: DiffChange, limits: DiffLimits) -> Iterator[DiffLine]:
     yield DiffLine(2, SIGNS[change.op], _place(change))
-    for each in change.values[: limits.values]:
+    shown, before = change.values[: limits.values], None
+    for at, each in enumerate(shown):
+        after = shown[at + 1] if at + 1 < len(shown) else None
         place = f"{safe_line(each.place, limit=_MOST_PLACE)}  " if each.place else ""
         yield DiffLine(6, each.mark.value, f"{place}{value_text(each.value, limits.columns)}")
+        if before is not None:
+            yield from _where_they_differ(before, each, limits)
+        before = each if _is_pair(each, after) else None
     missing = len(change.values) - limits.values
     if missing > 0:
         yield DiffLine(6, "", f"… and {missing} more {'value' if missing == 1 else 'values'}")
@@ -112,6 +147,38 @@ def _change(change: DiffChange, limits: DiffLimits) -> Iterator[DiffLine]:
         yield DiffLine(6, "", f"({stay})")
     if change.is_redacted:
         yield DiffLine(6, "", "(this role does not see all of it)")
+
+
+def _is_pair(removed: DiffValue, added: DiffValue | None) -> bool:
+    """Whether two values stand for what one place held and will hold."""
+    return (
+        added is not None
+        and (removed.mark, added.mark) == (Mark.REMOVED, Mark.ADDED)
+        and removed.place == added.place
+    )
+
+
+def _where_they_differ(
+    removed: DiffValue, added: DiffValue, limits: DiffLimits
+) -> Iterator[DiffLine]:
+    """Of two long texts what is not alike: their cut lines would hide it, and look the same."""
+    one, two = removed.value, added.value
+    if not isinstance(one, str) or not isinstance(two, str):
+        return
+    if not (_is_longer(_json(one), limits.columns) or _is_longer(_json(two), limits.columns)):
+        return
+    head = _alike(one, two)
+    tail = _alike(one[head:][::-1], two[head:][::-1])
+    yield DiffLine(6, "", f"(alike in the first {head:,} letters and the last {tail:,}; between:)")
+    for mark, text in ((Mark.REMOVED, one), (Mark.ADDED, two)):
+        between = text[head : len(text) - tail]
+        yield DiffLine(8, mark.value, value_text(between, limits.columns))
+
+
+def _alike(one: str, two: str) -> int:
+    """How many letters two texts begin with alike."""
+    pairs = enumerate(zip(one, two, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(two)))
 
 
 def _place(change: DiffChange) -> str:
