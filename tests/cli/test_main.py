@@ -76,6 +76,11 @@ from tests.cli.conftest import CommandLine, assert_error
             "`consentry completion` needs `SHELL`",
             "`consentry completion --help` shows what it takes",
         ),
+        (
+            ["tx", "resolve", "tx-01234567"],
+            "`consentry tx resolve` needs `--reason`",
+            "`consentry tx resolve --help` shows what it takes",
+        ),
     ],
 )
 def test_wrong_command_line_is_answered_with_the_right_one(

@@ -139,7 +139,10 @@ def _failure_of_usage(problem: click.ClickException) -> Failure:
         takes = "takes no value" if "not take" in problem.message else "needs a value"
         return Failure(Code.USAGE, f"`{problem.option_name}` {takes}", otherwise)
     if isinstance(problem, click.MissingParameter) and problem.param is not None:
-        name = problem.param.human_readable_name
+        param = problem.param
+        # Of an option click's own name for people is the name of a variable.
+        is_option = isinstance(param, click.Option)
+        name = max(param.opts, key=len) if is_option else param.human_readable_name
         named = _where_named(name, ctx)
         return Failure(Code.USAGE, f"`{command}` needs `{name}`", named or otherwise)
     said = problem.format_message().rstrip(".")
