@@ -142,7 +142,7 @@ class Reader:
         applied = [
             attempt
             for attempt in self.attempts()
-            if self.entered(attempt, "APPLYING")
+            if (self.entered(attempt, "APPLYING") or self._is_out_of_nothing(attempt))
             and self.needs(attempt)
             and not self._was_refused(attempt)
         ]
@@ -153,23 +153,49 @@ class Reader:
         is_refused = self.entered(attempt, "FAILED_PRE_APPLY")
         return is_refused and not any(self.entered(attempt, state) for state in wrote)
 
+    def _is_out_of_nothing(self, attempt: tuple[str, int]) -> bool:
+        """Whether its apply ended before any beginning of it, or any approval, was recorded."""
+        for event in self.steps(attempt):
+            step = event["payload"]
+            if step["nextState"] == "APPLYING":
+                return False
+            if (step["prevState"], step["nextState"]) == ("APPLYING", "APPLIED"):
+                return not self._approvals(attempt, event)
+        return False
+
+    def _approvals(self, attempt: tuple[str, int], until: Event) -> list[Event]:
+        """What was said by a person who may, before that event."""
+        steps = [
+            each["payload"]
+            for each in self.good[: self.good.index(until)]
+            if each["type"] == "transaction.transition"
+            and (each["payload"]["txId"], each["payload"]["attemptNo"]) == attempt
+            and each["payload"]["nextState"] == "APPROVED"
+        ]
+        return [
+            step["approval"]
+            for step in steps
+            if step["approval"] is not None
+            and step["approval"]["decision"] == "approved"
+            and not (
+                step["approvalRequired"]
+                and step["approval"]["approverRole"] in ("system", "viewer")
+            )
+        ]
+
     def _is_bound(self, attempt: tuple[str, int]) -> bool:
+        if self._is_out_of_nothing(attempt):
+            return False
         for event in self.steps(attempt):
             if event["payload"]["nextState"] == "APPLYING" and not any(
-                self._fits(each["payload"]["approval"], event)
-                for each in self.good[: self.good.index(event)]
-                if each["type"] == "transaction.transition"
-                and (each["payload"]["txId"], each["payload"]["attemptNo"]) == attempt
-                and each["payload"]["nextState"] == "APPROVED"
+                self._fits(each, event) for each in self._approvals(attempt, event)
             ):
                 return False
         return True
 
     @staticmethod
-    def _fits(approval: Event | None, applying: Event) -> bool:
+    def _fits(approval: Event, applying: Event) -> bool:
         step = applying["payload"]
-        if approval is None or approval["decision"] != "approved":
-            return False
         names = ("txId", "attemptNo", "previewHash", "baseRevision")
         age = millis(applying["timestampUtc"]) - millis(approval["decisionAt"])
         is_same = [approval[name] for name in names] == [step[name] for name in names]

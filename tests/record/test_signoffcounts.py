@@ -78,6 +78,45 @@ def test_an_approval_of_something_else_is_none(change: dict[str, Any]) -> None:
     assert counted(story, "S-SLO-1") == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("role", "required", "good"),
+    [("owner", True, (1, 1)), ("operator", True, (1, 1)), ("system", True, (0, 1)),
+     ("viewer", True, (0, 1)), ("system", False, (0, 0))],
+)  # fmt: skip
+def test_an_approval_is_by_somebody_who_may_give_it(
+    role: str,
+    required: bool,  # noqa: FBT001 - a table
+    good: tuple[int, int],
+) -> None:
+    """CONTRACTS §4-s-slo-1: where a person has to say yes, what the system said is no yes, nor a viewer's."""
+    story = Story()
+    who = {"approverRole": role, **({"approverId": "system"} if role == "system" else {})}
+    approval = approval_of("x", **who)
+    same = {"approval": approval, "approvalRequired": required}
+    story.step("x", "APPROVAL_PENDING", "APPROVED", **same)
+    story.step("x", "APPROVED", "APPLYING", 2, **same)
+    assert counted(story, "S-SLO-1") == good
+
+
+@pytest.mark.parametrize(
+    ("earlier", "minute", "good"),
+    [((), 1, (0, 1)), (APPLIED[:3], 1, (0, 1)), (APPLIED[:4], 1, (0, 0)), (APPLIED[:5], -1, (0, 0)),
+     (APPLIED[:5], 1, (1, 1))],
+)  # fmt: skip
+def test_an_apply_out_of_nothing_was_not_approved(
+    earlier: tuple[tuple[str, str], ...], minute: int, good: tuple[int, int]
+) -> None:
+    """CONTRACTS §4-s-slo-1: only its end was put into the ledger; one that begins before the window was approved there."""
+    story = Story()
+    story.attempt("x", earlier, minute)
+    story.step("x", "APPLYING", "APPLIED", 3)
+    assert counted(story, "S-SLO-1") == good
+    story.step("x", "APPLIED", "ROLLBACK_PENDING", 4)
+    story.step("x", "ROLLBACK_PENDING", "RECOVERY_PENDING", 5)
+    story.step("x", "RECOVERY_PENDING", "APPLIED", 6)
+    assert counted(story, "S-SLO-1") == good
+
+
 def test_an_apply_that_was_refused_before_it_wrote_is_none() -> None:
     """CONTRACTS §4-s-slo-1: an approval that ran out is found in time, and nothing is applied on it."""
     story = Story()

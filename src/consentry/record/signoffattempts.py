@@ -8,8 +8,10 @@ before the window are read for one thing only: an approval that was given before
   into recovery and did not come out of it counts against, as does one that ended otherwise.
 - `S-SLO-1`: of the attempts that need an approval and began to apply in the window, those whose every
   beginning has an approval behind it that was recorded by an earlier step to `APPROVED`, is for the same
-  transaction, attempt, preview and base revision, and was not too old by then. What the beginning says of
-  its own approval is not enough. One that became `FAILED_PRE_APPLY` was refused and applied nothing.
+  transaction, attempt, preview and base revision, is by somebody who may give one, and was not too old by
+  then. What the beginning says of its own approval is not enough. One that became `FAILED_PRE_APPLY` was
+  refused and applied nothing. One that went to `APPLIED` with no beginning and no approval anywhere counts
+  as well, against.
 - `S-SLO-2`: of the attempts whose roll-back began in the window, those that became `ROLLED_BACK`. It begins
   with `ROLLBACK_PENDING`, or with a recovery after a violation of the capability policy.
 """
@@ -42,6 +44,8 @@ _ENDED_BADLY: Final = (_S.FAILED_TERMINAL, _S.ROLLED_BACK, _S.FAILED_PRE_APPLY)
 _WROTE: Final = frozenset({_S.APPLIED, _S.ROLLED_BACK, _S.RECOVERY_PENDING, _S.FAILED_TERMINAL})
 _BOUND_TO: Final = ("txId", "attemptNo", "previewHash", "baseRevision")
 _SECOND: Final = 1000
+_NOBODY: Final = frozenset({"system", "viewer"})
+"""The roles that cannot give an approval where a person has to."""
 
 
 class AttemptTally:
@@ -71,7 +75,7 @@ class AttemptTally:
             state["recovering"] = event.event_id
         if following == _S.APPROVED:
             _keep_approval(state, step)
-        if following == _S.APPLYING and not _is_bound(state, step, event.at):
+        if _begins_apply(state, step) and not _is_bound(state, step, event.at):
             state["unbound"] = state["unbound"] or event.event_id
         if state["rollback"] is None and _begins_rollback(step):
             state["rollback"] = event.event_id
@@ -116,7 +120,8 @@ class AttemptTally:
                     event_id = reached[_S.FAILED_TERMINAL]
                     why = "it ended as FAILED_TERMINAL"
                     terminal.append(EventBehind(event_id, about, Counts.AGAINST, why))
-            if _S.APPLYING in reached and state["required"] and not _was_refused(reached):
+            is_applied = _S.APPLYING in reached or state["unbound"] is not None
+            if is_applied and state["required"] and not _was_refused(reached):
                 bound.add(*_approved(state))
             if state["rollback"] is not None:
                 rolled.add(*_rolled_back(state))
@@ -204,10 +209,23 @@ def _begins_rollback(step: Mapping[str, Any]) -> bool:
     return bool(step["nextState"] == _S.RECOVERY_PENDING and is_violation)
 
 
+def _begins_apply(state: State, step: Mapping[str, Any]) -> bool:
+    """Whether it is the beginning of an apply, or the end of one whose beginning is not in the window.
+
+    The beginning may lie before it; then so does the approval. Where neither is anywhere, nobody approved it.
+    """
+    if step["nextState"] == _S.APPLYING:
+        return True
+    is_end = (step["prevState"], step["nextState"]) == (_S.APPLYING, _S.APPLIED)
+    return is_end and _S.APPLYING not in state["reached"] and not state["approvals"]
+
+
 def _keep_approval(state: State, step: Mapping[str, Any]) -> None:
     """What an approval binds, and from when to when it can be used; once, however often it is said."""
     approval = step["approval"]
     if approval is None or approval["decision"] != "approved":
+        return
+    if step["approvalRequired"] and approval["approverRole"] in _NOBODY:
         return
     given = Instant.parse(approval["decisionAt"]).unix_ms
     kept = [
