@@ -265,6 +265,7 @@ class Reader:
                 any(
                     e["type"] == "capability.escalation.approved"
                     and all(e["payload"][name] == use["payload"][name] for name in names)
+                    and (is_made(use) or not is_made(e))
                     for e in self.good[: self.good.index(use)]
                 )
                 for use in uses
@@ -362,6 +363,11 @@ def is_readable(event: Event) -> bool:
         names = ("txId", "attemptNo", "previewHash", "baseRevision")
         return approval is not None and all(approval[name] == payload[name] for name in names)
     return True
+
+
+def is_made(event: Event) -> bool:
+    """Whether it says that it is a fixture's."""
+    return bool(event.get("evidenceChannel") == "controlled_fixture")
 
 
 def wrong_tags(event: Event) -> str | None:

@@ -11,6 +11,7 @@ from tests.record.signoffsamples import (
     DRILL,
     HOUR,
     OTHER_DIGEST,
+    PROD,
     UNDONE,
     Story,
     approval_of,
@@ -41,6 +42,23 @@ def test_an_approval_from_before_the_window_is_an_approval() -> None:
     story.attempt("x", APPLIED[:4], -1)
     story.attempt("x", APPLIED[4:], 1)
     assert counted(story, "S-SLO-1") == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("approved", "used", "good"), [(PROD, PROD, 1), (PROD, DRILL, 1), (DRILL, DRILL, 1), (DRILL, PROD, 0)]
+)  # fmt: skip
+def test_what_was_approved_in_a_drill_is_not_for_real_use(
+    approved: dict[str, str], used: dict[str, str], good: int
+) -> None:
+    """CONTRACTS §4-tags, MODULES §metric-approval: also before the window, and a real approval later on counts."""
+    story = Story()
+    story.approved(-1, tags=approved)
+    story.used(1, 2, tags=used)
+    assert counted(story, "S000-APPROVAL") == (good, 1)
+    story.approved(3)
+    story.approved(4, tags=approved)
+    story.used(2, 5, tags=used)
+    assert counted(story, "S000-APPROVAL") == (good + 1, 2)
 
 
 def test_an_approval_that_comes_later_is_none() -> None:

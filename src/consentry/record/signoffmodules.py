@@ -3,7 +3,7 @@
 - `S000-APPROVAL`: an approval-sensitive action is one run of an action (`actionRunId`) that used a
   capability in the window. It is right when for each of its uses an earlier event says that a person
   approved that capability for that version of the module, in the window or at any time before it
-  (MODULES §metric-approval).
+  (MODULES §metric-approval). An approval by a fixture is one for fixtures alone.
 - `S000-ROLLBACK`: `capability.rollback.executed` events of the window, of all that say how a roll-back
   went (MODULES §metric-rollback).
 - A module session is a session in which an action of a module ended, or used a capability.
@@ -53,16 +53,22 @@ class ModuleTally:
 
     def _approve(self, event: Evidence) -> None:
         key = _capability_of(event)
-        if self._approvals.get(key) is None:
-            self._approvals.put(key, {})
+        known = self._approvals.get(key)
+        if known is None or (known["fixture"] and not event.is_fixture):
+            self._approvals.put(key, {"fixture": event.is_fixture})
 
     def _use(self, event: Evidence) -> None:
         run_id = str(event.payload["actionRunId"])
         run = self._runs.get(run_id) or {"first": event.event_id, "lacking": None, "fixture": True}
         run["fixture"] = run["fixture"] and event.is_fixture
-        if run["lacking"] is None and self._approvals.get(_capability_of(event)) is None:
+        if run["lacking"] is None and not self._is_approved(event):
             run["lacking"] = event.event_id
         self._runs.put(run_id, run)
+
+    def _is_approved(self, event: Evidence) -> bool:
+        """Whether somebody approved it before; what was approved in a drill is not for real use."""
+        found = self._approvals.get(_capability_of(event))
+        return found is not None and (event.is_fixture or not found["fixture"])
 
     def _act(self, event: Evidence) -> None:
         if event.session_id is not None:
