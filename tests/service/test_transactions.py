@@ -267,6 +267,8 @@ def test_what_waits_is_given_up_through_its_question(ground: Ground) -> None:
 def test_what_failed_is_given_up_for_good(ground: Ground) -> None:
     """CONTRACTS §3-states: `FAILED_PRE_APPLY` to `REJECTED`."""
     failed = ground.proposed({"op": "remove", "path": "/notes/n1"})
+    with pytest.raises(Refused, match="may look at"):
+        ground.transactions.reject(failed.tx_id, OWNER, Role.VIEWER)
     assert ground.transactions.reject(failed.tx_id, OWNER, Role.OWNER).state == "REJECTED"
     with pytest.raises(Refused):
         ground.transactions.reject(failed.tx_id, OWNER, Role.OWNER)

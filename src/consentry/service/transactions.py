@@ -264,6 +264,9 @@ def given_up(
 ) -> Attempt:
     """Ends one that failed before it was applied; whoever keeps its document need not be there."""
     failed.require_state(_S.FAILED_PRE_APPLY)
+    if role is Role.VIEWER:
+        message = f"`{by}` may look at `{failed.tx_id}` and not end it"
+        raise Refused(Code.ANSWER_REFUSED, message)
     error = TxError(
         Code.APPROVAL_DENIED.value,
         ErrorClass.REJECTED,
