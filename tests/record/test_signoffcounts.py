@@ -194,6 +194,21 @@ def test_half_a_percent_of_attempts_may_end_otherwise(good: int, bad: int, statu
     assert gate_of(story, "H-SLO-4").status == status
 
 
+@pytest.mark.parametrize(("good", "bad", "status"), [(0, 1, "missed"), (199, 1, "met"), (0, 0, "met")])  # fmt: skip
+def test_drills_do_not_make_up_for_real_use(good: int, bad: int, status: str) -> None:
+    """CONTRACTS §4-h-slo-4, §4-tags: many that settled in drills stand beside the few that did not in real use."""
+    story = Story()
+    for number in range(400):
+        story.attempt(f"drill-{number}", APPLIED[2:], tags=DRILL)
+    for number in range(good):
+        story.attempt(f"good-{number}", APPLIED[2:])
+    for number in range(bad):
+        story.attempt(f"bad-{number}", (WAITING[2], ("APPROVAL_PENDING", "FAILED_PRE_APPLY")))
+    story.attempt("open", WAITING)
+    gate = gate_of(story, "H-SLO-4")
+    assert (gate.status, gate.numerator, gate.denominator) == (status, 400 + good, 400 + good + bad)
+
+
 def test_what_is_said_twice_counts_once() -> None:
     """CONTRACTS §4-signoff: steps, approvals and cases, under other ids, by another writer."""
     story = good_story()

@@ -5,7 +5,8 @@ before the window are read for one thing only: an approval that was given before
 
 - `H-SLO-4`: of the attempts that began to wait for approval in the window, those that became `APPLIED` or
   `REJECTED`. One that waits, is approved or is being applied is open and counts neither way. One that went
-  into recovery and did not come out of it counts against, as does one that ended otherwise.
+  into recovery and did not come out of it counts against, as does one that ended otherwise. Those of real
+  use have to reach the share by themselves, too: no number of drills makes up for them.
 - `S-SLO-1`: of the attempts that need an approval and began to apply in the window, those whose every
   beginning has an approval behind it that was recorded by an earlier step to `APPROVED`, is for the same
   transaction, attempt, preview and base revision, is by somebody who may give one, and was not too old by
@@ -22,6 +23,7 @@ from typing import Any, Final
 from consentry.base.clock import Instant
 from consentry.record.signoffevents import POLICY_VIOLATION, Evidence
 from consentry.record.signoffgates import (
+    ALL,
     MOST_EVENTS,
     Counts,
     EventBehind,
@@ -103,6 +105,7 @@ class AttemptTally:
         settled, bound, rolled = Samples(), Samples(), Samples()
         terminal: list[EventBehind] = []
         terminals = besides = 0
+        real = [0, 0]
         waited, episodes, partial = [0, 0], [0, 0], [0, 0]
         for _, state in self._attempts.pairs():
             about, reached, fixture = state["about"], state["reached"], int(state["fixture"])
@@ -111,6 +114,8 @@ class AttemptTally:
                 said = _settled(state)
                 settled.add(*said)
                 is_said = said[0] == reached.get(_S.FAILED_TERMINAL)
+                if not fixture and said[2] is not Counts.OPEN:
+                    _count(real, said[2] is Counts.FOR)
                 if state["required"]:
                     _count(waited, fixture)
             if _S.FAILED_TERMINAL in reached:
@@ -132,11 +137,11 @@ class AttemptTally:
             share_gate(
                 "H-SLO-4",
                 "attempts from APPROVAL_PENDING that end APPLIED or REJECTED",
-                ">= 99.5 %, and no FAILED_TERMINAL",
+                ">= 99.5 %, also of real use alone, and no FAILED_TERMINAL",
                 settled,
                 least=LEAST_SETTLED,
                 excluded=terminal,
-                is_excluded=terminals > 0,
+                is_excluded=terminals > 0 or real[1] * ALL < real[0] * LEAST_SETTLED,
                 besides=besides,
             ),
             share_gate(
