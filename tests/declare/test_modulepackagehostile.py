@@ -201,6 +201,8 @@ IMPOSSIBLE: Final = {
     "Infinity": "Infinity",
     "-Infinity": "-Infinity",
     "too large for a double": "1e400",
+    "whole, and too large for one": "1e20",
+    "whole, and too small for one": "-9007199254740992.0",
     "too small below zero": "-1e400",
     "a whole number with gaps beside it": str(2**53),
     "the same below zero": str(-(2**53)),

@@ -22,6 +22,8 @@ MOST_DEPTH: Final = 64
 
 _MOST_WHOLE: Final = 2**53 - 1
 _MOST_DIGITS: Final = len(str(-_MOST_WHOLE))
+_WRITTEN_SHORT: Final = 1e21
+"""From there on a decimal is written with an exponent."""
 _HALF_OF_A_PAIR: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -92,6 +94,9 @@ def _decimal(digits: str) -> float:
     number = float(digits)
     if number in (float("inf"), float("-inf")):
         raise _refused(f"the number `{clipped(digits)}` is larger than any double")
+    if _MOST_WHOLE < abs(number) < _WRITTEN_SHORT:
+        # Canonical JSON writes it in digits, and the package would not be read again.
+        raise _refused(f"the number `{clipped(digits)}` is whole, and beyond {_MOST_WHOLE}")
     return number
 
 
