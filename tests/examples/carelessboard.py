@@ -184,7 +184,7 @@ def without_rules_of_the_call() -> Iterator[None]:
     """`call.write` takes whatever it is handed, wherever it goes and whoever calls."""
 
     def write(call: ModuleCall, operations: Any) -> None:
-        call._powers.wanted.extend(read_operations(operations, "doc"))
+        call._powers.wanted.add(read_operations(operations, "doc"))
 
     with patch.object(broker.ModuleCall, "write", write):
         yield
