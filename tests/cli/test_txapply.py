@@ -272,3 +272,12 @@ def test_of_several_at_once_one_applies_it(
     assert steps.count(("APPROVED", "APPLYING")) == 1
     assert steps.count(("APPLYING", "APPLIED")) == 1
     assert document_of(consentry)["notes"] == {"n1": NOTE}
+
+
+def test_what_was_taken_back_since_is_not_done(consentry: CommandLine) -> None:
+    """CONTRACTS §11-126: the same key says how it ended, and a script does not go on as if it were there."""
+    tx_id = approved(consentry)
+    assert consentry("tx", "apply", tx_id).status == 0
+    assert consentry("tx", "rollback", tx_id, "--yes").status == 0
+    again = consentry("tx", "apply", tx_id)
+    assert (again.status, again.out.splitlines()[0]) == (126, f"{tx_id}: ROLLED_BACK")

@@ -3,6 +3,7 @@
 import pytest
 
 from consentry.base.codes import Code
+from tests.cli.asking import set_passphrase
 from tests.cli.capabilities import without_terminal
 from tests.cli.conftest import CommandLine, assert_error
 from tests.cli.terminals import at_terminal
@@ -85,3 +86,12 @@ def test_what_was_changed_since_is_not_taken_back(consentry: CommandLine) -> Non
 def test_only_what_was_applied_is_taken_back(consentry: CommandLine) -> None:
     """CONTRACTS §3-rollback: from `APPLIED` alone."""
     assert_error(consentry("tx", "rollback", approved(consentry), "--yes"), Code.TX_STATE)
+
+
+def test_the_passphrase_is_asked_for_where_one_is_set(consentry: CommandLine) -> None:
+    """A script without a terminal takes nothing back then, whatever it says."""
+    tx_id = approved(consentry)
+    assert consentry("tx", "apply", tx_id).status == 0
+    set_passphrase(consentry)
+    assert_error(consentry("tx", "rollback", tx_id, "--yes"), Code.TERMINAL_MISSING)
+    assert consentry("tx", "show", tx_id, "--quiet").out == "APPLIED\n"

@@ -239,5 +239,16 @@ def test_what_moves_carry_has_a_bound() -> None:
     """CONTRACTS §3-preview: a large value that is moved to and fro is refused, and not written down a thousand times."""
     ways = ["/notes/n1", "/notes/n2"]
     asked = [{"op": "move", "from": ways[n % 2], "path": ways[1 - n % 2]} for n in range(1000)]
-    assert "with the moves before it" in wrong({ONE: "x" * 1_000_000}, *asked)
+    assert "with those before it" in wrong({ONE: "x" * 1_000_000}, *asked)
     assert after({ONE: "small"}, *asked) == {ONE: "small"}
+
+
+def test_what_is_taken_away_or_replaced_has_a_bound() -> None:
+    """CONTRACTS §3-preview: what is shown as it was counts, too, however little was asked for."""
+    names = [f"/notes/n{n}" for n in range(40)]
+    entities = {EntityName("notes", f"n{n}"): "x" * 1_000_000 for n in range(40)}
+    gone = [{"op": "remove", "path": name} for name in names]
+    other = [{"op": "replace", "path": name, "value": 1} for name in names]
+    for asked in (gone, other):
+        assert "with those before it" in wrong(entities, *asked)
+        assert worked_out(entities, read_operations(asked[:20])).writes

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from consentry.base.canonical import Digest
+from consentry.base.clock import Instant
 from consentry.base.errors import BadInput, ConsentryError, Refused
 from consentry.base.units import Duration
 from consentry.base.values import replace
@@ -148,6 +149,13 @@ def test_an_approval_expires_at_its_moment(after: int, *, lapsed: bool) -> None:
     assert (found is not None) is lapsed
     if found is not None:
         assert (found.code, found.kind, found.safe_to_retry) == ("tx-approval", "expired", True)
+
+
+@pytest.mark.parametrize(("before", "lapsed"), [(0, False), (599_999, False), (600_000, True)])
+def test_a_clock_that_was_set_back_lets_no_approval_live_on(before: int, *, lapsed: bool) -> None:
+    """CONTRACTS §9-time-2: a little earlier than it was given it still counts, much earlier not."""
+    at = Instant(NOW.unix_ms - before)
+    assert (attempt_at(S.APPROVED).lapsed(at) is not None) is lapsed
 
 
 # Keys.

@@ -151,6 +151,29 @@ def test_past_its_limit_it_is_over_and_blocks(store: Store, unsure: Unsure) -> N
     assert Ground(store, document_id="another").applied(OTHER).state == "APPLIED"
 
 
+def test_no_late_writer_commits_after_a_block_was_lifted(store: Store, unsure: Unsure) -> None:
+    """CONTRACTS §3-terminal-block: the store has to say what became of the commit before changes go on."""
+    ground, others = (Ground(store, document=unsure, terms=SHORT) for _ in range(2))
+    attempt = ground.proposed()
+    by = attempt.origin.proposed_by
+
+    def meanwhile() -> None:
+        unsure.before = lambda: None
+        unsure.is_away = True
+        for seconds in (61, 61):
+            others.pass_time(seconds)
+            others.transactions.look(attempt.tx_id)
+        with pytest.raises(Refused, match="cannot say what became of it"):
+            others.transactions.resolve(attempt.tx_id, by, "owner", "looked at it")
+        unsure.is_away = False
+        others.transactions.resolve(attempt.tx_id, by, "owner", "looked at it")
+
+    unsure.before = meanwhile
+    after = ground.transactions.apply(attempt.tx_id)
+    assert (after.state, ground.entities) == ("FAILED_TERMINAL", {})
+    assert ground.applied(OTHER).state == "APPLIED"
+
+
 def test_a_block_is_lifted_once_and_on_record(store: Store, unsure: Unsure) -> None:
     """CONTRACTS §3-terminal-block: the attempt stays terminal; who did it and why is an event."""
     ground = Ground(store, document=unsure, terms=TxTerms(recovery=Duration(0)))

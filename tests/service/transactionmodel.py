@@ -108,8 +108,15 @@ class Model(ModelState):
         return ("settled",)
 
     def resolve(self, tx: int) -> Steps:
-        """Ends a block."""
-        place = (tx, self._latest(tx)["no"])
+        """Ends a block, once the store has said for good what became of the commit."""
+        attempt = self._latest(tx)
+        place = (tx, attempt["no"])
+        if place not in self.blocks:
+            raise Raised("tx-state")
+        try:
+            yield from self._settling(key_of(attempt))
+        except Unanswered:
+            raise Raised("tx-unsettled") from None
         yield
         if place not in self.blocks:
             raise Raised("tx-state")

@@ -52,7 +52,7 @@ def _apply(ctx: click.Context, *, named: str, key: str | None) -> ExitStatus:
             help_line = f"{PROGRAM} tx approve {attempt.tx_id}"
             raise Refused(Code.APPROVAL_PENDING, message, help_line=help_line)
         after = transactions_for(attempt, desk).apply(attempt.tx_id, key)
-        return told(output, after, desk.journal.clock.now())
+        return told(output, after, desk.journal.clock.now(), TransactionState.APPLIED)
 
 
 def check_key(key: str | None) -> None:

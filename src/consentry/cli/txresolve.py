@@ -16,6 +16,7 @@ from consentry.decide.identity import Identity, Role
 from consentry.decide.txattempt import Attempt
 from consentry.record.transactionstates import TransactionState
 from consentry.service.surroundings import look_around
+from consentry.service.transactionsopen import is_within_reach, transactions_for
 from consentry.store.transactions import StoredTransactions
 
 PAGE = Page(
@@ -60,7 +61,11 @@ def _resolve(ctx: click.Context, *, named: str, reason: str) -> ExitStatus:
         attempt.require_state(TransactionState.FAILED_TERMINAL)
         _require_blocks(stored, attempt)
         require_typed_yes(_lines(attempt, reason), _YES, around, journal.clock)
-        stored.resolve(attempt, Identity(journal.context.actor), Role.OPERATOR, reason)
+        actor = Identity(journal.context.actor)
+        if is_within_reach(attempt):
+            transactions_for(attempt, desk).resolve(attempt.tx_id, actor, Role.OPERATOR, reason)
+        else:
+            stored.resolve(attempt, actor, Role.OPERATOR, reason)
         others = stored.blocks(attempt.document_id)
     if output.json:
         body = {"transaction": attempt.to_json(), "reason": reason, "stillBlocked": bool(others)}

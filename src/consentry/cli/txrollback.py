@@ -6,6 +6,7 @@ import click
 
 from consentry.base.codes import Code, ExitStatus
 from consentry.base.safetext import safe_line
+from consentry.cli.capabilitysetting import require_passphrase
 from consentry.cli.command import PlainCommand, output_of
 from consentry.cli.confirming import TypedYes, require_typed_yes
 from consentry.cli.table import Page
@@ -68,10 +69,13 @@ def _rollback(ctx: click.Context, *, named: str, key: str | None, yes: bool) -> 
         journal = desk.journal
         attempt = looked_at(attempt_named(journal, named), desk)
         transactions = transactions_for(attempt, desk)
-        if attempt.state is TransactionState.APPLIED and not yes:
-            require_typed_yes(_lines(journal, attempt), _YES, around, journal.clock)
+        if attempt.state is TransactionState.APPLIED:
+            if yes:
+                require_passphrase(around, journal, "taking a change back")
+            else:
+                require_typed_yes(_lines(journal, attempt), _YES, around, journal.clock)
         after = transactions.roll_back(attempt.tx_id, key)
-        return told(output, after, journal.clock.now())
+        return told(output, after, journal.clock.now(), TransactionState.ROLLED_BACK)
 
 
 def _lines(journal: Journal, attempt: Attempt) -> list[str]:
@@ -91,7 +95,11 @@ rollback = PlainCommand(
     _rollback,
     [
         key_option(),
-        click.Option(["--yes"], is_flag=True, help="Ask nobody."),
+        click.Option(
+            ["--yes"],
+            is_flag=True,
+            help="Show and ask nothing, but for the passphrase where one is set.",
+        ),
         transaction_argument(),
     ],
 )

@@ -111,8 +111,13 @@ def outcome_lines(attempt: Attempt) -> Iterator[str]:
         yield from hanging("  because: ", f"{safe_line(said, limit=_MOST)}{again}")
 
 
-def told(output: Output, attempt: Attempt, now: Instant) -> ExitStatus:
-    """Tells how an attempt came out of a command, and gives the status of that."""
+def told(
+    output: Output, attempt: Attempt, now: Instant, wanted: TransactionState | None = None
+) -> ExitStatus:
+    """Tells how an attempt came out of a command, and gives the status of that.
+
+    `wanted` is where the command was to bring it: a change that was taken back since is not applied.
+    """
     helps = helps_next(attempt, now)
     if output.json:
         output.document("tx-outcome", {"transaction": attempt.to_json(), "helps": helps})
@@ -123,7 +128,9 @@ def told(output: Output, attempt: Attempt, now: Instant) -> ExitStatus:
         if attempt.commit_id is not None and attempt.state in (_S.APPLIED, _S.ROLLED_BACK):
             lines.append(f"  commit {safe_line(attempt.commit_id, limit=_MOST)}")
         output.text("\n".join([*lines, *hanging("  next: ", helps)]))
-    return status_of(attempt)
+    status = status_of(attempt)
+    is_other = wanted is not None and attempt.state is not wanted
+    return Code.TX_STATE.status if is_other and status is ExitStatus.DONE else status
 
 
 def status_of(attempt: Attempt) -> ExitStatus:

@@ -24,8 +24,8 @@ from consentry.declare.statepaths import segments
 
 MOST_OPERATIONS: Final = 20_000
 MOST_BYTES: Final = 8 * 1024**2
-MOST_MOVED: Final = 4 * MOST_BYTES
-"""Of all that the moves of one change carry, each of which is shown in full, however often it is moved."""
+MOST_SHOWN: Final = 4 * MOST_BYTES
+"""Bytes of all that one change takes away, replaces or moves: each is shown in full, however often it is."""
 MOST_NAME: Final = 200
 """Letters of an entity's type or id."""
 _KEYS: Final = frozenset({"op", "path", "value", "from", "scope"})
@@ -191,14 +191,14 @@ def worked_out(entities: Mapping[EntityName, Json], operations: Sequence[Operati
         before[name] = found
         if not isinstance(found, Absent):
             root[name] = thawed(frozen(found))
-    changes, room = [], MOST_MOVED
+    changes, room = [], MOST_SHOWN
     for seq, each in enumerate(operations):
         try:
             change = _done(root, seq, each)
-            if each.op is Op.MOVE:
+            if each.op is not Op.ADD:
                 room -= len(canonical_json(thawed(change.before)))
             if room < 0:
-                raise _CannotBe(f"carries more than {MOST_MOVED:,} bytes, with the moves before it")
+                raise _CannotBe(f"shows more than {MOST_SHOWN:,} bytes, with those before it")
             changes.append(change)
         except _CannotBe as problem:
             raise _wrong(f"operations[{seq}]", f"`{clipped(each.path)}` {problem}") from None

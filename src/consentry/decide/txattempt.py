@@ -256,10 +256,15 @@ class Attempt:
             raise Refused(Code.TX_APPROVAL, message)
 
     def lapsed(self, now: Instant) -> TxError | None:
-        """What stands against applying it now, by its approval alone."""
+        """What stands against applying it now, by its approval alone.
+
+        Behind its end or as long before its beginning: a clock that was set back lets no approval live on.
+        """
         approval = self.approval
-        if approval is not None and now < approval.expires_at:
-            return None
+        if approval is not None:
+            span = approval.ttl_seconds * 1000
+            if abs(now.unix_ms - approval.decision_at.unix_ms) < span:
+                return None
         return TxError(
             Code.TX_APPROVAL.value,
             ErrorClass.EXPIRED,

@@ -15,7 +15,7 @@ A violation that is taken back is `capability.rollback.executed`, one that canno
 from typing import Final
 
 from consentry.base.codes import Code
-from consentry.base.errors import LedgerProblem
+from consentry.base.errors import LedgerProblem, Refused
 from consentry.decide.capabilitycheck import RejectCode
 from consentry.decide.documentstore import CommitKind, CommitRecord
 from consentry.decide.identity import SYSTEM
@@ -68,6 +68,19 @@ class Recovery:
             except Overtaken:
                 attempt = stored.required(attempt.tx_id, attempt.attempt_no)
         return attempt
+
+    def give_up(self, attempt: Attempt) -> None:
+        """Has the store decide about the commit of one that is over, so that no late writer can make it.
+
+        Raises `tx-unsettled` where it cannot say: who was only asleep could still write.
+        """
+        if attempt.apply_key is None:
+            return
+        try:
+            self._place.document.settle(commit_of(attempt, (), "unknown", "unknown"))
+        except Exception as problem:
+            message = f"the store of `{attempt.document_id}` cannot say what became of it: {problem}"
+            raise Refused(Code.TX_UNSETTLED, message) from problem
 
     def violated(self, begun: Attempt, refused: CapabilityRejected, caller: Caller) -> Attempt:
         """Holds an attempt that broke the policy after its writes began, and takes it back."""

@@ -148,10 +148,17 @@ class Transactions:
         return self._recovery.settle_all()
 
     def resolve(self, tx_id: str, by: Identity, role: Role | str, reason: str) -> Attempt:
-        """Lets the document take changes again after one that could not be settled; that one stays over."""
+        """Lets the document take changes again after one that could not be settled; that one stays over.
+
+        Its store has to say what became of its commit first, or a late writer could still make it.
+        """
         attempt, role = self.place.required(tx_id), Role(role)
         if role not in (Role.OWNER, Role.OPERATOR):
             raise Refused(Code.TX_STATE, f"only somebody who is `operator` resolves, not `{role}`")
+        mine = (attempt.tx_id, attempt.attempt_no)
+        if mine not in [(each.tx_id, each.attempt_no) for each in self.blocks()]:
+            raise Refused(Code.TX_STATE, f"`{tx_id}` blocks nothing")
+        self._recovery.give_up(attempt)
         self.place.stored.resolve(attempt, by, role, reason)
         return attempt
 
