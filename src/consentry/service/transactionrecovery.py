@@ -79,7 +79,9 @@ class Recovery:
         try:
             self._place.document.settle(commit_of(attempt, (), "unknown", "unknown"))
         except Exception as problem:
-            message = f"the store of `{attempt.document_id}` cannot say what became of it: {problem}"
+            message = (
+                f"the store of `{attempt.document_id}` cannot say what became of it: {problem}"
+            )
             raise Refused(Code.TX_UNSETTLED, message) from problem
 
     def violated(self, begun: Attempt, refused: CapabilityRejected, caller: Caller) -> Attempt:
