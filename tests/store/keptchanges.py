@@ -16,7 +16,8 @@ from consentry.store.database import Row, Value
 from consentry.store.documents import StoredDocument
 from consentry.store.journal import Journal
 from consentry.store.ledger import Ledger
-from consentry.store.transactions import Drawn, StoredTransactions
+from consentry.store.transactioncontents import Drawn
+from consentry.store.transactions import StoredTransactions
 from tests.decide.samples import NOW, OWNER, SESSION, sample_id
 from tests.decide.txsamples import WAYS, WORKER, S, approval, fresh, step_to
 from tests.record.samples import WRITER

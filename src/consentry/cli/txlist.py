@@ -17,7 +17,8 @@ from consentry.record.transactionstates import TransactionState
 from consentry.service.transactionview import ListedTx, listed_tx
 from consentry.service.transactionwords import OVER
 from consentry.store.journal import Journal
-from consentry.store.transactions import Block, StoredTransactions, TxChoice
+from consentry.store.transactionholds import Block
+from consentry.store.transactions import StoredTransactions, TxChoice
 
 PAGE = Page(
     summary="List the transactions that wait for something, the newest first.",

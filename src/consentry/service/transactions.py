@@ -48,7 +48,9 @@ from consentry.store.asking import Asking
 from consentry.store.documents import keeper_of
 from consentry.store.journal import Journal
 from consentry.store.rows import Overtaken
-from consentry.store.transactions import Block, Drawn, StoredTransactions, TxChoice
+from consentry.store.transactioncontents import Drawn
+from consentry.store.transactionholds import Block
+from consentry.store.transactions import StoredTransactions, TxChoice
 
 _S = TransactionState
 _LEAST_PREFIX: Final = 8

@@ -12,16 +12,13 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from consentry.base.canonical import Json, canonical_json, digest_bytes, read_canonical
-from consentry.base.clock import Instant
+from consentry.base.canonical import Json, canonical_json
 from consentry.base.codes import Code
 from consentry.base.errors import BadInput, ConsentryError, LedgerProblem, Refused, UsageProblem
 from consentry.base.values import dataclass, replace
-from consentry.decide.documentstore import CommitKind
 from consentry.decide.identity import Identity, Role
-from consentry.decide.statechange import EntityWrite, Operation, kept_operations
+from consentry.decide.statechange import EntityWrite
 from consentry.decide.txattempt import Attempt
-from consentry.decide.txpreview import revision_of, written_down
 from consentry.decide.txstep import Step
 from consentry.record.envelope import Draft
 from consentry.record.events import EventType
@@ -32,12 +29,18 @@ from consentry.store.journal import About, Journal
 from consentry.store.ledger import Change
 from consentry.store.modulechecks import Recording
 from consentry.store.rows import Overtaken
+from consentry.store.transactioncontents import (
+    INSERT_CONTENT,
+    Drawn,
+    content_row,
+    drawn_of,
+    writes_of,
+)
+from consentry.store.transactionholds import BLOCK, Block, blocks_of, take_key
 
 Kept = TypeVar("Kept")
 
 _S = TransactionState
-_FREE: Final = (_S.FAILED_PRE_APPLY.value, _S.REJECTED.value)
-"""A key of an attempt that came to nothing can be used again."""
 _SELECT: Final = (
     "SELECT tx_id, attempt_no, document_id, host_id, module_id, state, version, created_at, changed_at, "
     "request_id, attempt FROM transaction_attempt"
@@ -52,55 +55,10 @@ _INSERT: Final = (
     "created_at, changed_at, request_id, attempt) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 )
-_INSERT_CONTENT: Final = (
-    "INSERT INTO transaction_content (tx_id, attempt_no, document_id, operations, preview, writes) "
-    "VALUES (?, ?, ?, ?, ?, ?)"
-)
 _UPDATE: Final = (
     "UPDATE transaction_attempt SET state = ?, version = ?, changed_at = ?, request_id = ?, attempt = ? "
     "WHERE tx_id = ? AND attempt_no = ? AND version = ?"
 )
-_BLOCKED: Final = (
-    "SELECT tx_id, attempt_no, since FROM transaction_block WHERE document_id = ? "
-    "ORDER BY since, tx_id, attempt_no"
-)
-_BLOCK: Final = (
-    "INSERT INTO transaction_block (document_id, tx_id, attempt_no, since) VALUES (?, ?, ?, ?) "
-    "ON CONFLICT DO NOTHING"
-)
-_TAKE_KEY: Final = (
-    "INSERT INTO transaction_key (document_id, idempotency_key, kind, tx_id, attempt_no) "
-    "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-)
-_KEY: Final = (
-    "SELECT transaction_key.tx_id, transaction_key.attempt_no, state FROM transaction_key "
-    "JOIN transaction_attempt ON transaction_attempt.tx_id = transaction_key.tx_id "
-    "AND transaction_attempt.attempt_no = transaction_key.attempt_no "
-    "WHERE transaction_key.document_id = ? AND kind = ? AND idempotency_key = ?"
-)
-_HAND_ON: Final = (
-    "UPDATE transaction_key SET tx_id = ?, attempt_no = ? "
-    "WHERE document_id = ? AND kind = ? AND idempotency_key = ?"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What an attempt is about: what was asked for, what it does, and how it is shown."""
-
-    operations: Sequence[Operation]
-    preview: "dict[str, Json] | None" = None
-    writes: Sequence[EntityWrite] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """An attempt that could not be settled, and blocks its document since then."""
-
-    document_id: str
-    tx_id: str
-    attempt_no: int
-    since: Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +89,7 @@ class StoredTransactions:
         """Keeps a new attempt, which took these steps already; `after` is the one that failed before it."""
         latest = steps[-1].after
         kept = replace(latest, version=len(steps))
-        row, content = _row(kept), _content(kept, drawn)
+        row, content = _row(kept), content_row(kept, drawn)
         others = [each for each in (asking, beside) if each is not None]
         drafts = [*self._drafts(steps), *(draft for each in others for draft in each.drafts)]
 
@@ -140,7 +98,7 @@ class StoredTransactions:
                 _update(transaction, replace(after, version=after.version + 1), after.version)
             if transaction.run(_INSERT, row) != 1:
                 raise Overtaken
-            transaction.run(_INSERT_CONTENT, content)
+            transaction.run(INSERT_CONTENT, content)
             for each in others:
                 each.change(transaction)
 
@@ -172,10 +130,10 @@ class StoredTransactions:
                 if each.after.state is _S.APPLYING:
                     self._require_free(transaction, each.after)
                 if each.after.state in (_S.APPLYING, _S.ROLLBACK_PENDING):
-                    _take_key(transaction, each.after)
+                    take_key(transaction, each.after)
                 if each.after.state is _S.FAILED_TERMINAL:
                     block = (kept.document_id, kept.tx_id, kept.attempt_no, str(now))
-                    transaction.run(_BLOCK, block)
+                    transaction.run(BLOCK, block)
             _update(transaction, kept, seen)
 
         return kept, tuple(self._drafts(steps)), change
@@ -236,11 +194,11 @@ class StoredTransactions:
 
     def drawn(self, attempt: Attempt) -> Drawn:
         """What an attempt is about, held against its hashes."""
-        return self._believed(attempt, _drawn)
+        return self._believed(attempt, drawn_of)
 
     def journal(self, attempt: Attempt) -> tuple[EntityWrite, ...]:
         """What it does to each entity, and what was there before, held against its hashes."""
-        return self._believed(attempt, _writes)
+        return self._believed(attempt, writes_of)
 
     def _believed(self, attempt: Attempt, read: Callable[[Attempt, Row], Kept]) -> Kept:
         query = f"SELECT operations, preview, writes FROM transaction_content WHERE {_ONE}"  # noqa: S608
@@ -256,14 +214,14 @@ class StoredTransactions:
     def blocks(self, document_id: str) -> Sequence[Block]:
         """What blocks a document."""
         with self._journal.database.reading() as view:
-            return _blocks(view, document_id)
+            return blocks_of(view, document_id)
 
     def all_blocks(self) -> Sequence[Block]:
         """What blocks any document."""
         query = "SELECT DISTINCT document_id FROM transaction_block ORDER BY document_id"
         with self._journal.database.reading() as view:
             names = [str(row[0]) for row in view.rows(query)]
-            return [block for name in names for block in _blocks(view, name)]
+            return [block for name in names for block in blocks_of(view, name)]
 
     def resolve(self, attempt: Attempt, by: Identity, role: Role, reason: str) -> None:
         """Lets the document take changes again; the attempt stays what it is."""
@@ -289,7 +247,7 @@ class StoredTransactions:
         journal.record(draft, change=change)
 
     def _require_free(self, transaction: Transaction, attempt: Attempt) -> None:
-        found = _blocks(transaction, attempt.document_id)
+        found = blocks_of(transaction, attempt.document_id)
         if found:
             first = found[0]
             message = (
@@ -354,76 +312,6 @@ def _update(transaction: Transaction, kept: Attempt, seen: int) -> None:
     )
     if transaction.run(_UPDATE, values) != 1:
         raise Overtaken
-
-
-def _take_key(transaction: Transaction, attempt: Attempt) -> None:
-    """Makes the key this attempt's own; one whose attempt came to nothing passes on."""
-    key = attempt.rollback_key or attempt.apply_key
-    kind = CommitKind.APPLY if attempt.rollback_key is None else CommitKind.ROLLBACK
-    place = (attempt.document_id, kind.value, key)
-    mine = (attempt.tx_id, attempt.attempt_no)
-    row = (attempt.document_id, key, kind.value, *mine)
-    if transaction.run(_TAKE_KEY, row) == 1:
-        return
-    ((tx_id, attempt_no, state),) = transaction.rows(_KEY, place)
-    if (tx_id, attempt_no) == mine:
-        return
-    if state not in _FREE:
-        message = (
-            f"the key `{key}` belongs to `{tx_id!s}`, attempt {attempt_no!s}, which is `{state!s}`"
-        )
-        raise UsageProblem(Code.TX_KEY, message)
-    transaction.run(_HAND_ON, (*mine, *place))
-
-
-def _blocks(view: Transaction, document_id: str) -> list[Block]:
-    return [
-        Block(document_id, str(tx_id), int(number or 0), Instant.parse(str(since)))
-        for tx_id, number, since in view.rows(_BLOCKED, (document_id,))
-    ]
-
-
-def _content(attempt: Attempt, drawn: Drawn) -> tuple[Value, ...]:
-    return (
-        attempt.tx_id,
-        attempt.attempt_no,
-        attempt.document_id,
-        _text([each.to_json() for each in drawn.operations]),
-        None if drawn.preview is None else _text(drawn.preview),
-        written_down(drawn.writes).decode(),
-    )
-
-
-def _drawn(attempt: Attempt, row: Row) -> Drawn:
-    operations, preview, _ = row
-    return Drawn(
-        kept_operations(read_canonical(str(operations))),
-        None if preview is None else read_canonical(str(preview)),
-        _writes(attempt, row),
-    )
-
-
-def _writes(attempt: Attempt, row: Row) -> tuple[EntityWrite, ...]:
-    _, preview, stored = row
-    writes = tuple(EntityWrite.from_json(each) for each in read_canonical(str(stored)))
-    if attempt.preview_hash is None:
-        return writes
-    # The text is canonical, and its hash is over the same text without the hash itself.
-    shown = str(preview)
-    at = shown.rfind(f',"previewHash":"{attempt.preview_hash}"')
-    length = len(',"previewHash":""') + len(attempt.preview_hash)
-    is_same = (
-        at > 0
-        and digest_bytes((shown[:at] + shown[at + length :]).encode()) == attempt.preview_hash
-    )
-    base, written = attempt.base_revision, str(stored).encode()
-    is_journal = (
-        base is not None
-        and revision_of(base, written, attempt.commit_name) == attempt.candidate_revision
-    )
-    if not (is_same and is_journal):
-        raise BadInput(Code.DECISION_FIELD, "its preview or its journal is another one")
-    return writes
 
 
 def _as_attempt(row: Row) -> Attempt:
