@@ -276,7 +276,10 @@ def test_a_killed_drill_is_put_in_order_by_the_next(environ: dict[str, str], pla
     assert left(environ) == {}
     found = ends(environ)
     assert set(found) <= {"APPLIED", "REJECTED", "ROLLED_BACK", "APPROVED"}
-    assert found["APPROVED"] == (place in ("approved", "writing"))
+    # Where others work beside it, one of them may have been cut off between its yes and its apply, or not.
+    assert found["APPROVED"] in (
+        (0, 1) if place == "beside" else (place in ("approved", "writing"),)
+    )
 
 
 # Beside others.
