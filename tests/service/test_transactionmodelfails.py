@@ -89,7 +89,7 @@ FAULTS: dict[str, Mapping[tuple[object, str], Any]] = {
     "a violation is forgotten while it is held": {(Attempt, "recovering"): _without_violation},
     "nobody is asked once writes have begun": {(transactionapply, "WatchedWrites"): AsksFirst},
     "a step looks at no version": {(transactions, "_UPDATE"): _UNCOMPARED},
-    "a key belongs to anybody": {(transactions, "_take_key"): _nothing},
+    "a key belongs to anybody": {(transactions, "take_key"): _nothing},
     "a block holds nobody up": {(StoredTransactions, "_require_free"): _nothing},
     "a yes takes no step": {(transactionanswers, "consequence_of"): lambda *_: ((), None)},
     "all tries have one key": {(Attempt, "commit_key"): _A_KEY_FOR_ALL_TRIES},
