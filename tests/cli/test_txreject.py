@@ -25,6 +25,7 @@ from tests.cli.txplaces import (
     transitions,
     unsettled,
     whole,
+    words_for,
     writing_host,
 )
 
@@ -43,14 +44,6 @@ def application(consentry: CommandLine) -> Iterator[ModuleHost]:
         changed(made)
         ready(made)
         yield made
-
-
-def words_for(line: CommandLine, command: str, word: str, tx_id: str) -> list[str]:
-    """The command line that answers, by the id of the transaction or by that of its question."""
-    if command == "tx":
-        return ["tx", word, tx_id]
-    transaction = told(line, "tx", "show", tx_id)["transaction"]
-    return [{"approve": "approve", "reject": "deny"}[word], transaction["requestId"]]
 
 
 @contextmanager

@@ -205,3 +205,11 @@ def approved(line: CommandLine, name: str = "n1", **how: Any) -> str:
 def whole(screen: str) -> str:
     """What a terminal shows, without colours and the marks of rows that go on."""
     return re.sub(r"\n *\|", "", re.sub(r"\x1b\[\d*m", "", screen))
+
+
+def words_for(line: CommandLine, command: str, word: str, tx_id: str) -> list[str]:
+    """The command line that answers, by the id of the transaction or by that of its question."""
+    if command == "tx":
+        return ["tx", word, tx_id]
+    transaction = told(line, "tx", "show", tx_id)["transaction"]
+    return [{"approve": "approve", "reject": "deny"}[word], transaction["requestId"]]
